@@ -1,0 +1,142 @@
+"""What the stand-in builders share: cache, content hash, the controller's own mirror, commands with a timer.
+
+Standard library only, so that a builder runs with any Python from 3.11 on.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+SIMULATED_LABEL = "gpu-host.simulated=true"
+
+
+def cache_dir() -> Path:
+    """``$XDG_CACHE_HOME/gpu-host``, made where it is missing."""
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    path = Path(base) / "gpu-host"
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def content_hash(paths: Iterable[Path], *extra: str) -> str:
+    """Twelve hex digits over the names and bytes of every file under ``paths`` and the extra words."""
+    digest = hashlib.sha256()
+    for path in paths:
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in files:
+            if "__pycache__" in file.parts:
+                continue
+            digest.update(file.relative_to(path.parent).as_posix().encode() + b"\0")
+            digest.update(file.read_bytes() + b"\0")
+    for word in extra:
+        digest.update(word.encode() + b"\0")
+    return digest.hexdigest()[:12]
+
+
+@contextmanager
+def step(what: str) -> Iterator[None]:
+    """Say what is being done and how long it took, on stderr: stdout's last line is the result."""
+    print(f"  … {what}", file=sys.stderr, flush=True)
+    start = time.monotonic()
+    yield
+    print(f"  ✓ {what} ({time.monotonic() - start:.1f} s)", file=sys.stderr, flush=True)
+
+
+def run(argv: Sequence[str], **kwargs: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
+    """Run a command, its output to stderr unless captured; a failure ends the builder with its last lines."""
+    kwargs.setdefault("stdout", subprocess.PIPE)
+    kwargs.setdefault("stderr", subprocess.STDOUT)
+    done = subprocess.run(argv, text=True, check=False, **kwargs)
+    if done.returncode:
+        tail = "\n".join((done.stdout or "").splitlines()[-30:])
+        sys.exit(f"{argv[0]} failed with exit status {done.returncode}:\n{tail}")
+    return done
+
+
+def image_exists(name: str) -> bool:
+    """Whether the local engine has an image of that name."""
+    return not subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode
+
+
+def finish(**result: Any) -> None:  # noqa: ANN401
+    """Print the builder's result: one JSON object, the last line of stdout."""
+    print(json.dumps(result))
+
+
+def _deb822_uris(text: str) -> Iterator[str]:
+    for stanza in text.split("\n\n"):
+        fields: dict[str, str] = {}
+        for line in stanza.splitlines():
+            if line.startswith("#") or ":" not in line or line[0].isspace():
+                continue
+            key, _, value = line.partition(":")
+            fields[key.strip().lower()] = value.strip()
+        if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes") != "no":
+            signed = fields.get("signed-by", "")
+            if "main" in fields.get("components", "").split() and (not signed or "debian" in signed):
+                yield from fields.get("uris", "").split()
+
+
+def _one_line_uris(text: str) -> Iterator[str]:
+    for line in text.splitlines():
+        words = line.split("#", 1)[0].split()
+        if words[:1] == ["deb"]:
+            rest = [w for w in words[1:] if not (w.startswith("[") or w.endswith("]") or "=" in w)]
+            if "main" in rest[2:] and "-security" not in rest[1]:
+                yield rest[0]
+
+
+def debian_mirror(etc: Path = Path("/etc/apt")) -> str:
+    """Return the mirror that this Debian controller itself uses: a local mirror stays a local mirror."""
+    lists = [etc / "sources.list", *sorted((etc / "sources.list.d").glob("*"))]
+    for file in lists:
+        if not file.is_file():
+            continue
+        text = file.read_text(errors="replace")
+        uris = _deb822_uris(text) if file.suffix == ".sources" else _one_line_uris(text)
+        for uri in uris:
+            if uri.rstrip("/").endswith("/debian"):
+                return uri.rstrip("/")
+    if mirror := os.environ.get("GPU_HOST_DEBIAN_MIRROR"):
+        return mirror
+    sys.exit(
+        f"No Debian mirror found in {etc}: the simulated host is a Debian system and is built from the "
+        "controller's own mirror; set GPU_HOST_DEBIAN_MIRROR to one that you can reach."
+    )
+
+
+def need(command: str, package: str) -> None:
+    """End with one sentence where a command is missing; install it first where we are root on a Debian."""
+    if shutil.which(command):
+        return
+    if os.geteuid() == 0 and shutil.which("apt-get"):
+        with step(f"installing {package}"):
+            run(["apt-get", "update", "-qq"])
+            run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package])
+        return
+    sys.exit(f"{command} is not installed and needed to build the simulated host: install the package {package}.")
+
+
+def debian_rootfs(suite: str, packages: Sequence[str], components: str, out: Path) -> None:
+    """Make a minimal root filesystem with mmdebstrap."""
+    need("mmdebstrap", "mmdebstrap")
+    run([
+        "mmdebstrap", "--quiet", "--variant=minbase", f"--components={components}",
+        f"--include={','.join(packages)}",
+        # Some mirrors keep Release files past their Valid-Until date; the signatures are checked all the same.
+        "--aptopt=Acquire::Check-Valid-Until \"false\"",
+        "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*",
+        "--dpkgopt=path-exclude=/usr/share/locale/*",
+        suite, str(out), debian_mirror(),
+    ])  # fmt: skip
