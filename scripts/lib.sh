@@ -1,0 +1,29 @@
+# Shared by the scripts: say what is being done and how long it took. Sourced, POSIX sh.
+say() { printf '%s\n' "$*" >&2; }
+die() { printf 'error: %s\n' "$1" >&2; exit "${2:-1}"; }
+
+# step TEXT COMMAND…: the command's output is shown only where it fails.
+step() {
+  step_text=$1
+  shift
+  step_start=$(date +%s)
+  printf '  … %s\n' "$step_text" >&2
+  step_log=$(mktemp)
+  if "$@" > "$step_log" 2>&1; then
+    printf '  ✓ %s (%s s)\n' "$step_text" "$(($(date +%s) - step_start))" >&2
+    rm -f "$step_log"
+  else
+    step_rc=$?
+    tail -n 40 "$step_log" >&2
+    rm -f "$step_log"
+    die "$step_text failed with exit status $step_rc; its last lines stand above." 1
+  fi
+}
+
+# apt_install PACKAGE…: only as root on a system with apt.
+apt_install() {
+  step "apt-get update" apt-get update -qq
+  step "installing $*" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+
+can_apt() { [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; }

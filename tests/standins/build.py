@@ -1,0 +1,48 @@
+"""Build everything a simulated lab needs, what is independent of each other side by side.
+
+Prints progress while it runs and one JSON object at the end. What has been built before is found in the
+cache by its content hash, so that a second call takes about a second.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import common
+
+# The first group needs nothing; the second is built on the stand-in CUDA base.
+STAGES = (
+    {"base": "tests/standins/base/build.py", "cuda": "tests/standins/cuda/build.py"},
+    {
+        "card": "tests/standins/card/build.py",
+        "toolkit": "tests/standins/toolkit/build.py",
+        "race": "roles/race_image/files/build.py",
+    },
+)
+
+
+def build(name: str, script: str) -> tuple[str, dict[str, Any]]:
+    """Run one builder; its last line of output is its result."""
+    done = subprocess.run([sys.executable, common.ROOT / script], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{script} ended with exit status {done.returncode}; its message stands above.")
+    return name, json.loads(done.stdout.splitlines()[-1])
+
+
+def main() -> int:
+    """Build all and print their results by name."""
+    results: dict[str, Any] = {}
+    with ThreadPoolExecutor(max_workers=3) as pool:
+        for stage in STAGES:
+            results |= dict(pool.map(build, stage.keys(), stage.values()))
+    common.finish(**results)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
