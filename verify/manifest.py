@@ -1,0 +1,304 @@
+"""What a recording holds: the files, globs and commands, as data that the recorder reads.
+
+The names of commands are stable whatever arguments an OS needs (docs: the evidence format). A
+command that is not there is recorded as missing, so one manifest serves every host.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from verify.facts.card import QUERY_FIELDS
+from verify.launch import Cards, docker_run
+
+Where = Literal["host", "container"]
+Spec = dict[str, Any]
+
+DEADLINE_S = 60
+RUN_LIMIT_S = 20
+_CONTAINER_NAME = "gpu-host-run-{run_id}"
+
+# docker.socket starts a stopped engine for its first client: a recording must not.
+_GUARD = (
+    "if [ -d /run/systemd/system ] && ! systemctl -q is-active docker.service"
+    " && systemctl -q is-active docker.socket; then"
+    " echo 'not run: docker.service is not active and docker.socket would start it' >&2; exit 125; fi;"
+    ' exec "$@"'
+)
+
+_TOOLKIT = (
+    "nvidia-container-toolkit",
+    "nvidia-container-toolkit-base",
+    "libnvidia-container-tools",
+    "libnvidia-container1",
+)
+_APT = (
+    *_TOOLKIT,
+    "nvidia-driver",
+    "nvidia-smi",
+    "libnvidia-ml1",
+    "libcuda1",
+    "docker.io",
+    "docker-ce",
+    "docker-cli",
+)
+_UNIT_PROPERTIES = (
+    "Id,LoadState,ActiveState,SubState,Result,UnitFileState,FragmentPath,DropInPaths,ActiveEnterTimestamp,"
+    "ExecMainStartTimestamp,ExecMainStartTimestampMonotonic,ExecMainStatus,NRestarts,InactiveEnterTimestamp"
+)
+_ENV = (
+    "CUDA_VISIBLE_DEVICES",
+    "NVIDIA_VISIBLE_DEVICES",
+    "NVIDIA_DRIVER_CAPABILITIES",
+    "NVIDIA_REQUIRE_CUDA",
+    "NVIDIA_DISABLE_REQUIRE",
+    "CUDA_VERSION",
+    "LD_LIBRARY_PATH",
+    "LD_PRELOAD",
+    "PATH",
+    "DOCKER_HOST",
+    "DOCKER_CONTEXT",
+    "WSL_DISTRO_NAME",
+)
+
+_BOTH_FILES: tuple[str, ...] = (
+    "/etc/os-release",
+    "/etc/gpu-host/simulated",
+    "/proc/version",
+    "/proc/sys/kernel/osrelease",
+    "/proc/driver/nvidia/version",
+    "/proc/driver/nvidia/params",
+    "/proc/1/comm",
+    "/proc/1/cgroup",
+    "/.dockerenv",
+    "/run/.containerenv",
+    "/sys/module/nvidia/version",
+)
+_HOST_FILES: tuple[str | Spec, ...] = (
+    *_BOTH_FILES,
+    "/proc/modules",
+    "/proc/mounts",
+    "/proc/sys/kernel/random/boot_id",
+    "/etc/docker/daemon.json",
+    "/etc/nvidia-container-runtime/config.toml",
+    "/etc/apt/sources.list",
+    "/var/lib/gpu-host/owned.json",
+    {"path": "/root/.docker/config.json", "secret": True},
+    {"path": "/etc/docker/key.json", "secret": True},
+    {"path": "/etc/apt/auth.conf", "secret": True},
+)
+_DKMS = "/var/lib/dkms/*nvidia*"
+_PCI = "/sys/bus/pci/devices/*"
+_HOST_GLOBS: tuple[Spec, ...] = (
+    {"pattern": "/dev/nvidia*"},
+    {"pattern": "/dev/dri/*"},
+    {"pattern": "/etc/cdi/*", "read": True, "limit": 256 * 1024},
+    {"pattern": "/var/run/cdi/*", "read": True, "limit": 256 * 1024},
+    {"pattern": "/etc/apt/sources.list.d/*", "read": True},
+    {"pattern": "/etc/apt/preferences.d/*", "read": True},
+    {"pattern": "/etc/yum.repos.d/*", "read": True},
+    {"pattern": "/etc/modprobe.d/*", "read": True},
+    {"pattern": "/etc/systemd/system/docker.service.d/*", "read": True},
+    {"pattern": f"{_PCI}/vendor", "read": True, "limit": 64},
+    {"pattern": f"{_PCI}/device", "read": True, "limit": 64},
+    {"pattern": f"{_PCI}/class", "read": True, "limit": 64},
+    {"pattern": f"{_PCI}/revision", "read": True, "limit": 64},
+    {"pattern": f"{_PCI}/driver", "link": True},
+    {"pattern": "/sys/firmware/efi/efivars/SecureBoot-*", "read": True, "limit": 64},
+    {"pattern": f"{_DKMS}/*/build/make.log", "read": True, "newest": True, "keep": "tail", "limit": 8192},
+    {"pattern": f"{_DKMS}/*/*/*/log/make.log", "read": True, "newest": True, "keep": "tail", "limit": 8192},
+    {"pattern": "/lib/modules/*"},
+    {"pattern": "/lib/modules/*/updates/dkms/nvidia*"},
+    {"pattern": "/lib/modules/*/kernel/drivers/video/nvidia*"},
+    {"pattern": "/usr/src/linux-headers-*"},
+    {"pattern": "/usr/src/kernels/*"},
+    {"pattern": "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so*", "link": True},
+    {"pattern": "/usr/lib/x86_64-linux-gnu/libcuda.so*", "link": True},
+    {"pattern": "/usr/lib64/libnvidia-ml.so*", "link": True},
+    {"pattern": "/usr/lib64/libcuda.so*", "link": True},
+)
+_CONTAINER_GLOBS: tuple[Spec, ...] = (
+    {"pattern": "/dev/nvidia*"},
+    {"pattern": "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so*", "link": True},
+    {"pattern": "/usr/lib/x86_64-linux-gnu/libcuda.so*", "link": True},
+    {"pattern": "/usr/local/cuda*/compat/libcuda.so*", "link": True},
+)
+_PATHS = (
+    "{cdi_host_paths}",
+    "/lib/modules/{kernel}/build",
+    "/lib/modules/{kernel}/modules.dep",
+    "/usr/src/linux-headers-{kernel}",
+    "/usr/bin/nvidia-container-runtime",
+    "/usr/bin/nvidia-container-runtime-hook",
+    "/usr/bin/nvidia-container-cli",
+    "/usr/bin/nvidia-cdi-hook",
+    "/usr/bin/nvidia-ctk",
+    "/usr/bin/dockerd",
+    "/snap/bin/docker",
+    "/usr/bin/podman",
+)
+
+
+def _command(name: str, *argv: str, **spec: Any) -> Spec:  # noqa: ANN401  # keys of a JSON object
+    return {"name": name, "argv": list(argv), **spec}
+
+
+def _shell(name: str, script: str, *arguments: str, **spec: Any) -> Spec:  # noqa: ANN401
+    return _command(name, "sh", "-c", script, "sh", *arguments, **spec)
+
+
+def _docker(name: str, *argv: str, **spec: Any) -> Spec:  # noqa: ANN401
+    """Mark a command that reaches the engine: even ``docker context`` pings it in older clients."""
+    return _command(name, "docker", *argv, engine=True, **spec)
+
+
+def _run(
+    name: str, *, gpus: Cards | None = None, cdi: Cards | None = None, nvidia: str | None = None
+) -> Spec:
+    argv = docker_run(
+        "{image}",
+        ["nvidia-smi", "-L"],
+        gpus=gpus,
+        cdi=cdi,
+        runtime="nvidia" if nvidia else None,
+        env={"NVIDIA_VISIBLE_DEVICES": nvidia} if nvidia else None,
+        name=_CONTAINER_NAME,
+    )
+    # A client that is killed leaves its container behind.
+    return _command(
+        name,
+        *argv,
+        engine=True,
+        limit=RUN_LIMIT_S,
+        size=16384,
+        cleanup=["docker", "rm", "-f", _CONTAINER_NAME],
+    )
+
+
+def _query(name: str, *extra: str, **spec: Any) -> Spec:  # noqa: ANN401
+    fields = f"--query-gpu={','.join(QUERY_FIELDS)}"
+    return _command(name, "nvidia-smi", *extra, fields, "--format=csv,noheader,nounits", **spec)
+
+
+def _smi_commands() -> list[Spec]:
+    return [
+        _command("nvidia-smi", "nvidia-smi", limit=20),
+        _command("nvidia-smi-list", "nvidia-smi", "-L", limit=20),
+        _command("nvidia-smi-xml", "nvidia-smi", "-q", "-x", limit=20, size=1024 * 1024),
+        _query("nvidia-smi-query", limit=20),
+        _query(
+            "nvidia-smi-gpu-{gpu_index}",
+            "-i",
+            "{gpu_index}",
+            limit=20,
+            each="gpu_index",
+            if_failed="nvidia-smi-query",
+        ),
+        _command("ldconfig", "ldconfig", "-p", lines="nvidia|libcuda|libcudnn"),
+    ]
+
+
+def _packages(name: str, patterns: tuple[str, ...], **spec: Any) -> Spec:  # noqa: ANN401
+    script = (
+        "if command -v dpkg-query >/dev/null; then"
+        " dpkg-query -W -f='${Package} ${Version} ${db:Status-Status}\\n' \"$@\" 2>/dev/null;"
+        " else rpm -qa --qf '%{NAME} %{VERSION}-%{RELEASE} installed\\n' \"$@\"; fi"
+    )
+    return _shell(
+        name, script, *patterns, lines=r" (?!not-installed)\S+$", needs_any=["dpkg-query", "rpm"], **spec
+    )
+
+
+def _engine_commands() -> list[Spec]:
+    inspect = (
+        '{"id":{{json .Id}},"name":{{json .Name}},"image":{{json .Config.Image}},'
+        '"labels":{{json .Config.Labels}},"runtime":{{json .HostConfig.Runtime}},'
+        '"device_requests":{{json .HostConfig.DeviceRequests}},"devices":{{json .HostConfig.Devices}}}'
+    )
+    listing = 'ids=$(docker ps -q --no-trunc) || exit; [ -z "$ids" ] || docker inspect --format "$1" $ids'
+    show = f"--property={_UNIT_PROPERTIES}"
+    return [
+        _command("systemd-state", "systemctl", "is-system-running"),
+        _command("docker-unit", "systemctl", "cat", "docker"),
+        _command("docker-show", "systemctl", "show", "docker", show),
+        _command("docker-socket-show", "systemctl", "show", "docker.socket", show),
+        _command("fabricmanager-unit", "systemctl", "show", "nvidia-fabricmanager", show),
+        _docker("docker-version", "version", "--format", "{{json .}}"),
+        _docker("docker-info", "info", "--format", "{{json .}}"),
+        _docker("docker-context", "context", "ls", "--format", "{{json .}}"),
+        _docker("compose-version", "compose", "version", "--short"),
+        _docker("image-inspect", "image", "inspect", "{image}"),
+        _shell("docker-ps", listing, inspect, engine=True, needs=["docker"]),
+        _run("run-none"),
+        _run("run-gpus-all", gpus="all"),
+        _run("run-gpus-first", gpus=["0"]),
+        _run("run-runtime", nvidia="all"),
+        _run("run-runtime-first", nvidia="0"),
+        _run("run-cdi", cdi="all"),
+        _run("run-cdi-first", cdi=["0"]),
+    ]
+
+
+def _machine_commands() -> list[Spec]:
+    processes = (
+        'for pid; do ps -o pid=,user=,args= -p "$pid";'
+        ' sed "s/^/$pid cgroup /" "/proc/$pid/cgroup"; done; true'
+    )
+    held = "if command -v apt-mark >/dev/null; then apt-mark showhold; else dnf -q versionlock list; fi"
+    drivers = ("nvidia-*", "libnvidia-*", "libcuda1", "cuda-drivers*", "linux-modules-nvidia-*")
+    return [
+        _command("uname", "uname", "-a"),
+        _command("modinfo-nvidia", "modinfo", "nvidia"),
+        _command("dkms-status", "dkms", "status"),
+        _command("mokutil-sb", "mokutil", "--sb-state"),
+        _command("dmesg-nvidia", "dmesg", lines="(?i)NVRM|Xid|nouveau|nvidia", size=65536),
+        _command("nvidia-ctk-version", "nvidia-ctk", "--version"),
+        _command("nvidia-cdi-list", "nvidia-ctk", "cdi", "list"),
+        _packages("toolkit-packages", _TOOLKIT),
+        _packages("driver-packages", drivers),
+        _command("dpkg-audit", "dpkg", "--audit"),
+        _command("apt-policy", "apt-cache", "policy", *_APT),
+        _shell("held-packages", held, needs_any=["apt-mark", "dnf"]),
+        _shell("gpu-processes", processes, "{gpu_pids}", needs=["ps"]),
+    ]
+
+
+def manifest(where: Where) -> dict[str, Any]:
+    """Return the manifest of a host's recording, or of one taken inside a container."""
+    if where == "container":
+        probe = Path(__file__).with_name("torch_probe.py").read_text(encoding="utf-8")
+        torch = _command("torch", "python3", "-c", probe, limit=50)
+        content: dict[str, Any] = {
+            "files": list(_BOTH_FILES),
+            "globs": list(_CONTAINER_GLOBS),
+            "commands": [*_smi_commands(), torch],
+            "disks": ["/", "/dev/shm"],  # noqa: S108  # looked at, not written to
+        }
+    else:
+        content = {
+            "files": list(_HOST_FILES),
+            "globs": list(_HOST_GLOBS),
+            "links": ["/usr/bin/docker", "/var/run", "/usr/bin/nvidia-smi", "/bin"],
+            "paths": list(_PATHS),
+            "commands": [*_smi_commands(), *_machine_commands(), *_engine_commands()],
+            "disks": ["/", "/var", "{docker_root}", "/var/lib/docker", "/dev/shm", "/tmp"],  # noqa: S108
+        }
+    return {"schema": 1, "where": where, "deadline": DEADLINE_S, "env": list(_ENV), **content}
+
+
+def recorder_source() -> str:
+    """Return the recorder's text, to be piped to a python3."""
+    return Path(__file__).with_name("recorder.py").read_text(encoding="utf-8")
+
+
+def recorder_argv(where: Where, image: str | None = None) -> list[str]:
+    """Return what to run on the target with the recorder on its standard input."""
+    text = json.dumps(manifest(where), separators=(",", ":"))
+    if where == "host":
+        return ["python3", "-", text, *([f"image={image}"] if image else [])]
+    if image is None:
+        raise ValueError("a container recording needs an image")
+    run = docker_run(image, ["python3", "-", text], gpus="all", interactive=True)
+    return ["sh", "-c", _GUARD, "sh", *run]
