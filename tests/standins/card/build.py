@@ -1,0 +1,110 @@
+"""Build the simulated card's package: the stand-in for libnvidia-ml.so.1 and what the kernel shows of the cards."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent), str(HERE / "nvml")]
+import common
+import generate
+
+INPUTS = ("nvml", "package", "Dockerfile", "requirements.txt", "build.py")
+DEB = "gpu-host-simulated-card_1.0_amd64.deb"
+
+
+def pip() -> list[str]:
+    """The pip at hand: this Python's, else the first on PATH."""
+    if importlib.util.find_spec("pip"):
+        return [sys.executable, "-m", "pip"]
+    if found := shutil.which("pip3") or shutil.which("pip"):
+        return [found]
+    sys.exit(
+        "No pip was found: the simulated card is generated from nvml.h of the PyPI package nvidia-nvml-dev-cu12; "
+        "install python3-pip or run this with the Python of .venv."
+    )
+
+
+def header() -> str:
+    """nvml.h of the pinned package, checked by its hash and kept in the cache."""
+    kept = common.cache_dir() / f"nvml-{common.content_hash([HERE / 'requirements.txt'])}.h"
+    if not kept.exists():
+        with common.step("nvml.h from PyPI"), tempfile.TemporaryDirectory() as tmp:
+            common.run(
+                [*pip(), "download", "--quiet", "--no-deps", "--require-hashes", "--only-binary=:all:",
+                 "--dest", tmp, "--requirement", str(HERE / "requirements.txt")]
+            )  # fmt: skip
+            (wheel,) = Path(tmp).glob("*.whl")
+            with zipfile.ZipFile(wheel) as archive:
+                text = archive.read("nvidia/nvml_dev/include/nvml.h")
+            part = kept.with_suffix(".part")
+            part.write_bytes(text)
+            part.replace(kept)
+    return kept.read_text(encoding="utf-8")
+
+
+def base_image() -> str:
+    """The stand-in CUDA base: Debian 12, built where it is missing."""
+    script = HERE.parent / "cuda" / "build.py"
+    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{script.name} of the stand-in CUDA base failed; its message stands above.")
+    image: str = json.loads(done.stdout.splitlines()[-1])["image"]
+    return image
+
+
+def compile_package(base: str, context: Path, out: Path) -> None:
+    """Compile and pack inside a container, copy the package out and forget the container."""
+    common.run([
+        "docker", "build", "--label", common.SIMULATED_LABEL, "--tag", f"gpu-host-sim/card-build:{out.name}",
+        "--build-arg", f"BASE={base}", str(context),
+    ])  # fmt: skip
+    made = common.run(
+        ["docker", "create", "--label", common.SIMULATED_LABEL, f"gpu-host-sim/card-build:{out.name}", "true"]
+    )
+    container = made.stdout.strip()
+    try:
+        common.run(["docker", "cp", f"{container}:/out/{DEB}", str(out / DEB)])
+    finally:
+        common.run(["docker", "rm", container])
+
+
+def build(out: Path) -> None:
+    """Fill ``out`` with the package; it appears whole or not at all."""
+    names = generate.functions(header())
+    if len(names) < generate.FEWEST:
+        sys.exit(generate.too_few(len(names)))
+    base = base_image()
+    with tempfile.TemporaryDirectory(dir=out.parent) as tmp:
+        context, part = Path(tmp) / "context", Path(tmp) / out.name
+        part.mkdir()
+        for name in ("nvml", "package"):
+            shutil.copytree(HERE / name, context / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(HERE / "Dockerfile", context)
+        (context / "nvml.h").write_text(header(), encoding="utf-8")
+        (context / "stubs.c").write_text(generate.stubs(names), encoding="utf-8")
+        with common.step(f"simulated card: compile {len(names)} functions, pack"):
+            compile_package(base, context, part)
+        if out.exists():
+            shutil.rmtree(out)
+        part.rename(out)
+
+
+def main() -> int:
+    """Print the package's path as the last line."""
+    out = common.cache_dir() / f"card-{common.content_hash([HERE / name for name in INPUTS])}"
+    if not (out / DEB).exists():
+        build(out)
+    common.finish(deb=str(out / DEB), dir=str(out))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
