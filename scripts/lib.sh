@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Shared by the scripts: say what is being done and how long it took. Sourced, POSIX sh.
 say() { printf '%s\n' "$*" >&2; }
 die() { printf 'error: %s\n' "$1" >&2; exit "${2:-1}"; }

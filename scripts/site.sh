@@ -1,0 +1,54 @@
+#!/bin/sh
+# site | plan | verify | remove | clean, on $INVENTORY and $LIMIT.
+set -eu
+cd "$(dirname "$0")/.."
+. scripts/lib.sh
+
+action=$1
+inventory=${INVENTORY:-inventory/simulated}
+[ -e "$inventory" ] || die "there is no inventory $inventory: give INVENTORY= a folder or file (inventory/lab is a worked example)." 2
+case ${RACE:-cached} in always | cached | never) ;; *) die "RACE=$RACE is not known: use always, cached or never." 2 ;; esac
+
+root=$(pwd)
+PATH=$root/.venv/bin:$PATH
+ANSIBLE_CONFIG=$root/ansible.cfg
+export PATH ANSIBLE_CONFIG
+
+play() {
+  playbook=$1
+  shift
+  ansible-playbook -i "$inventory" "playbooks/$playbook.yml" "$@"
+}
+limited() {
+  # localhost judges, whatever the limit is.
+  if [ -n "${LIMIT:-}" ]; then play "$@" --limit "$LIMIT,localhost"; else play "$@"; fi
+}
+is_simulated() { ansible-inventory -i "$inventory" --list | grep -q '"simulated": {'; }
+
+case $action in
+  site | verify | plan)
+    if is_simulated; then
+      scripts/engine.sh
+      say "Simulated hosts (the first time takes some minutes: two small Debian systems and the race image are built)"
+      python tests/standins/build.py > /dev/null
+      play simulated_host > .cache/simulated_host.log 2>&1 || { tail -n 40 .cache/simulated_host.log >&2; die "the simulated hosts could not be made; the last lines of .cache/simulated_host.log stand above."; }
+    fi
+    ;;
+esac
+
+start=$(date +%s)
+case $action in
+  site | verify)
+    rc=0
+    limited "$action" -e "gpu_verify_race=${RACE:-cached}" || rc=$?
+    say ""
+    gpu-verify report --from evidence || rc=1
+    say "evidence/ holds what this rests on. Took $(($(date +%s) - start)) s."
+    exit "$rc"
+    ;;
+  plan) limited provision --check --diff ;;
+  remove) limited remove ;;
+  clean)
+    if is_simulated; then play simulated_host -e simulated_state=absent; else say "$inventory has no simulated hosts: nothing to clean."; fi
+    ;;
+esac

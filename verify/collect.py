@@ -1,0 +1,191 @@
+"""The controller's half of collecting: what to run, where recordings are staged, when a race is due.
+
+The ``gpu_verify`` role calls this as ``python -m verify.collect COMMAND --evidence DIR``, with JSON on standard
+input and JSON on standard output. Everything of one run is staged in ``DIR/.staging`` and becomes evidence
+host by host, each in one rename (``publish``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+from verify.errors import VerifyError
+from verify.facts.card import QUERY_FIELDS
+from verify.launch import docker_run
+from verify.manifest import recorder_argv, recorder_source
+from verify.race.cache import reusable
+from verify.race.settings import settings_for
+from verify.recording import Recording
+from verify.redact import redact_recordings
+from verify.report.evidence import RACE, RECORDINGS, RUN, dump
+from verify.report.evidence import write as write_reports
+from verify.report.files import replace_file
+
+STAGING = ".staging"
+HOSTS = "hosts.json"
+Document = dict[str, Any]
+
+
+def _read(path: Path) -> Document | None:
+    """Return a JSON object, or None where there is none that can be read."""
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def start(evidence: Path, given: Document) -> Document:
+    """Begin a run over ``given["hosts"]``; return what is to be run on each, with ``{image}`` in it."""
+    staging = evidence / STAGING
+    shutil.rmtree(staging, ignore_errors=True)
+    staging.mkdir(parents=True)
+    replace_file(staging / HOSTS, dump(given["hosts"]))
+    return {
+        "recorder": recorder_source(),
+        "host": recorder_argv("host", "{image}"),
+        "container": recorder_argv("container", "{image}"),
+    }
+
+
+def _recording(text: str) -> Document | None:
+    try:
+        document = json.loads(text)
+        Recording.from_document(document)
+    except (ValueError, VerifyError):
+        return None
+    return dict(document)
+
+
+def _outcome(given: Document, recorded: bool) -> Document:  # noqa: FBT001
+    if recorded:
+        return {"outcome": "ok", "detail": None}
+    if given["detail"]:
+        return {"outcome": "timed-out", "detail": given["detail"]}
+    said = (given["stderr"].strip().splitlines() or ["the recorder printed no recording"])[-1]
+    return {"outcome": "failed", "detail": said}
+
+
+def _command(recording: Document | None, name: str) -> str:
+    return str(((recording or {}).get("commands", {}).get(name) or {}).get("stdout") or "")
+
+
+def race_key(host: Document | None, container: Document | None, settings: Document) -> Document:
+    """Return what a race depends on: the first card and the driver as the container sees them, image, settings."""
+    row = next(csv.reader(_command(container, "nvidia-smi-query").splitlines(), skipinitialspace=True), None)
+    card = dict(zip(QUERY_FIELDS, row, strict=False)) if row else {}
+    try:
+        digest = json.loads(_command(host, "image-inspect"))[0]["Id"]
+    except (ValueError, LookupError, TypeError):
+        digest = None
+    return {
+        "card": card.get("name"),
+        "driver": card.get("driver_version"),
+        "image_digest": digest,
+        "settings": settings,
+    }
+
+
+def stage(evidence: Path, given: Document) -> Document:
+    """Stage one host's recordings; say whether its race is due and, where it is, how it is started."""
+    name = str(given["host"])
+    folder = evidence / STAGING / name
+    recordings = {where: _recording(given[f"recording_{where}"]) for where in RECORDINGS}
+    host, container = recordings["host"], recordings["container"]
+    found = {where: document for where, document in recordings.items() if document is not None}
+    kept = list(found.values()) if given["raw"] else redact_recordings(list(found.values()))
+    for where, document in zip(found, kept, strict=True):
+        replace_file(folder / RECORDINGS[where], dump(document))
+    key = race_key(host, container, settings_for(int(given["repeats"])).document())
+    run = {
+        "schema": 1,
+        "host": name,
+        "expected": given["expected"],
+        "image": given["image"],
+        "image_digest": key["image_digest"],
+        "collection": _outcome(given, host is not None),
+        "settings": {"race": given["race"], "repeats": int(given["repeats"])},
+    }
+    replace_file(folder / RUN, dump(run))
+    if given["race"] == "never" or container is None:
+        return {"race": "no", "argv": []}
+    old = evidence / name / RACE
+    if given["race"] == "cached" and reusable(_read(old) or {}, **key):
+        shutil.copy(old, folder / RACE)
+        return {"race": "cached", "argv": []}
+    options = ["--out", "-", "--repeats", str(given["repeats"]), "--host", name]
+    options += ["--image-digest", key["image_digest"]] if key["image_digest"] else []
+    return {"race": "due", "argv": docker_run(given["image"], ["python3", "-m", "verify.race", *options], gpus="all")}
+
+
+def race(evidence: Path, given: Document) -> Document:
+    """Stage what a race printed; one that printed no race leaves none, and the reason on standard error."""
+    try:
+        document = json.loads(given["race"])
+    except ValueError:
+        said = (str(given["stderr"]).strip().splitlines() or ["it printed nothing"])[-1]
+        print(f"{given['host']}: the race did not end: {said}", file=sys.stderr)
+        return {"staged": False}
+    replace_file(evidence / STAGING / given["host"] / RACE, dump(document))
+    return {"staged": True}
+
+
+def complete(evidence: Path, _given: Document) -> Document:
+    """Give every host of the run that staged nothing its own row: it was not reached."""
+    staging = evidence / STAGING
+    missing = [name for name in json.loads((staging / HOSTS).read_text()) if not (staging / name / RUN).is_file()]
+    for name in missing:
+        run = {
+            "schema": 1,
+            "host": name,
+            "expected": [],
+            "image": None,
+            "image_digest": None,
+            "collection": {"outcome": "unreachable", "detail": "no connection, or it failed before it was recorded"},
+            "settings": {},
+        }
+        replace_file(staging / name / RUN, dump(run))
+    write_reports(staging)
+    return {"unreachable": missing}
+
+
+def publish(evidence: Path, _given: Document) -> Document:
+    """Make the staged hosts' folders evidence, each in one rename, and write the fleet's reports."""
+    staging = evidence / STAGING
+    folders = sorted(run.parent for run in staging.glob(f"*/{RUN}"))
+    for folder in folders:
+        goal = evidence / folder.name
+        old = evidence / f".{folder.name}.old"
+        if goal.exists():
+            goal.rename(old)
+        folder.rename(goal)
+        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(staging)
+    return {"hosts": [folder.name for folder in folders], "failed": write_reports(evidence).failed}
+
+
+COMMANDS = {"start": start, "stage": stage, "race": race, "complete": complete, "publish": publish}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; 2 where its input is not what it needs."""
+    parser = argparse.ArgumentParser(prog="python -m verify.collect", description=__doc__)
+    parser.add_argument("command", choices=sorted(COMMANDS))
+    parser.add_argument("--evidence", type=Path, required=True)
+    options = parser.parse_args(arguments)
+    try:
+        print(json.dumps(COMMANDS[options.command](options.evidence, json.load(sys.stdin))))
+    except VerifyError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
