@@ -27,6 +27,7 @@ import uuid
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 SIMULATED_MARK = "/etc/gpu-host/simulated"
+SYSTEMD_MARK = "/run/systemd/system"
 FILE_LIMIT = 64 * 1024
 STREAM_LIMIT = 256 * 1024
 FILTER_LIMIT = 4 * 1024 * 1024  # what is read of a stream of which only some lines are kept
@@ -274,11 +275,13 @@ def _pump(
         time.sleep(0.005)
     finished = process.poll() is not None
     selector.close()
+    for stream in streams:
+        stream.close()  # type: ignore[union-attr]
     return data, dropped, finished
 
 
 def run_command(argv: List[str], until: float, spec: Optional[Json] = None) -> Json:
-    """One entry of ``commands``. ``spec`` may carry size, keep, lines (a filter), needs, needs_any, cleanup."""
+    """One entry of ``commands``; ``spec`` may hold size, keep, lines (a filter), needs, needs_any, cleanup."""
     spec = spec or {}
     entry = {"argv": argv}  # type: Json
     path = child_environment()["PATH"]
@@ -359,7 +362,7 @@ def docker_would_wake() -> Optional[str]:
     docker.socket listens for a stopped docker.service: the first client starts it, and a recording
     that starts the engine shows a state that was not there.
     """
-    if not os.path.isdir("/run/systemd/system"):
+    if not os.path.isdir(SYSTEMD_MARK):
         return None
     units = ["docker.service", "docker.socket"]
     answer = run_command(["systemctl", "is-active", *units], time.monotonic() + 5)
