@@ -1,0 +1,46 @@
+"""What the scenarios' tests share: running the project's own playbooks and reading the evidence they leave."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+INVENTORY = Path(os.environ["GPU_HOST_INVENTORY"])
+EVIDENCE = Path(os.environ["GPU_HOST_EVIDENCE"])
+# A playbook that takes longer hangs.
+LIMIT_S = 300
+
+
+def play(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run one of the project's playbooks on the scenario's inventory."""
+    ansible_playbook = Path(sys.executable).with_name("ansible-playbook")
+    return subprocess.run(
+        [ansible_playbook, "-i", INVENTORY, ROOT / "playbooks" / f"{name}.yml", *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+        env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
+    )  # fmt: skip
+
+
+def gpu_verify(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run gpu-verify as a person would."""
+    return subprocess.run(
+        [sys.executable, "-m", "verify.cli", *arguments],
+        cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False,
+    )  # fmt: skip
+
+
+def verify(evidence: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Collect, judge and report into a folder of the test's own, without the race."""
+    return play("verify", "-e", f"gpu_verify_evidence_dir={evidence}", "-e", "gpu_verify_race=never", *arguments)
+
+
+def findings(folder: Path) -> list[dict[str, Any]]:
+    """Return the findings of one host's evidence."""
+    document = json.loads((folder / "findings.json").read_text(encoding="utf-8"))
+    result: list[dict[str, Any]] = document["findings"]
+    return result
