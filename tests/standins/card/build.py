@@ -1,4 +1,4 @@
-"""Build the simulated card's package: the stand-in for libnvidia-ml.so.1 and what the kernel shows of the cards."""
+"""Build the simulated card's package: the stand-in for libnvidia-ml.so.1 and what the kernel shows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent), str(HERE / "nvml")]
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+sys.path.insert(0, str(Path(__file__).resolve().parent / "nvml"))
 import common
 import generate
 
+HERE = Path(__file__).resolve().parent
 INPUTS = ("nvml", "package", "Dockerfile", "requirements.txt", "build.py")
 DEB = "gpu-host-simulated-card_1.0_amd64.deb"
 
@@ -27,8 +28,8 @@ def pip() -> list[str]:
     if found := shutil.which("pip3") or shutil.which("pip"):
         return [found]
     sys.exit(
-        "No pip was found: the simulated card is generated from nvml.h of the PyPI package nvidia-nvml-dev-cu12; "
-        "install python3-pip or run this with the Python of .venv."
+        "No pip was found: the simulated card is generated from nvml.h of the PyPI package "
+        "nvidia-nvml-dev-cu12; install python3-pip or run this with the Python of .venv."
     )
 
 

@@ -1,4 +1,4 @@
-/* What changes on a card from second to second: memory, load, heat, power, processes. */
+/* What changes on a card from second to second: memory, load, heat, processes. */
 #include "state.h"
 
 static nvmlReturn_t put(struct reading reading, unsigned int *to)
@@ -80,68 +80,6 @@ nvmlReturn_t nvmlDeviceGetPerformanceState(nvmlDevice_t device, nvmlPstates_t *s
 nvmlReturn_t nvmlDeviceGetPowerState(nvmlDevice_t device, nvmlPstates_t *state)
 {
     return nvmlDeviceGetPerformanceState(device, state);
-}
-
-static nvmlReturn_t put_milliwatts(struct reading watts, unsigned int *to)
-{
-    VALUE(watts);
-    *to = (unsigned int)(watts.value * 1000 + 0.5);
-    return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetPowerUsage(nvmlDevice_t device, unsigned int *milliwatts)
-{
-    CARD(card, device);
-    return put_milliwatts(card->power_w, milliwatts);
-}
-
-nvmlReturn_t nvmlDeviceGetPowerManagementMode(nvmlDevice_t device, nvmlEnableState_t *mode)
-{
-    CARD(card, device);
-    *mode = NVML_FEATURE_ENABLED;
-    return NVML_SUCCESS;
-}
-
-nvmlReturn_t nvmlDeviceGetPowerManagementLimit(nvmlDevice_t device, unsigned int *milliwatts)
-{
-    CARD(card, device);
-    return put_milliwatts(card->power_limit_w, milliwatts);
-}
-
-nvmlReturn_t nvmlDeviceGetEnforcedPowerLimit(nvmlDevice_t device, unsigned int *milliwatts)
-{
-    return nvmlDeviceGetPowerManagementLimit(device, milliwatts);
-}
-
-nvmlReturn_t nvmlDeviceGetPowerManagementDefaultLimit(nvmlDevice_t device, unsigned int *milliwatts)
-{
-    return nvmlDeviceGetPowerManagementLimit(device, milliwatts);
-}
-
-nvmlReturn_t nvmlDeviceGetPowerManagementLimitConstraints(nvmlDevice_t device, unsigned int *low, unsigned int *high)
-{
-    *low = 100000;
-    return nvmlDeviceGetPowerManagementLimit(device, high);
-}
-
-nvmlReturn_t nvmlDeviceGetEccMode(nvmlDevice_t device, nvmlEnableState_t *current, nvmlEnableState_t *pending)
-{
-    CARD(card, device);
-    VALUE(card->ecc);
-    *current = *pending = card->ecc.value > 0 ? NVML_FEATURE_ENABLED : NVML_FEATURE_DISABLED;
-    return NVML_SUCCESS;
-}
-
-/* A simulated card has no memory faults unless a later fault says so. */
-nvmlReturn_t nvmlDeviceGetTotalEccErrors(nvmlDevice_t device, nvmlMemoryErrorType_t type, nvmlEccCounterType_t counter,
-                                         unsigned long long *count)
-{
-    CARD(card, device);
-    VALUE(card->ecc);
-    (void)type;
-    (void)counter;
-    *count = 0;
-    return NVML_SUCCESS;
 }
 
 /* Nothing can compute on a simulated card, so no process ever holds it. */

@@ -1,10 +1,8 @@
-/* Start, stop, versions, errors and the table that nvidia-smi asks for: nothing about a single card. */
+/* Start, stop, versions and errors: nothing about a single card. */
 #include "state.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "trace.h"
 
 struct machine machine;
 static unsigned users;
@@ -119,27 +117,4 @@ const char *nvmlErrorString(nvmlReturn_t result)
         if (errors[i].code == result)
             return errors[i].text;
     return "Unknown Error";
-}
-
-/* nvidia-smi says "Mismatch in versions between nvidia-smi and NVML" where this fails. The first word of the
- * table is its size in bytes; each slot is a function that nothing asks a value of. */
-static int nothing(void)
-{
-    gpu_host_trace("(export table)");
-    return 0;
-}
-
-#define SLOTS 512
-static const void *export_table[SLOTS];
-
-nvmlReturn_t nvmlInternalGetExportTable(const void **table, const void *id)
-{
-    (void)id;
-    if (!table)
-        return NVML_ERROR_INVALID_ARGUMENT;
-    export_table[0] = (const void *)sizeof export_table;
-    for (unsigned i = 1; i < SLOTS; i++)
-        export_table[i] = (const void *)nothing;
-    *table = export_table;
-    return NVML_SUCCESS;
 }

@@ -1,7 +1,7 @@
 """Show this machine's simulated cards as a kernel with the NVIDIA module would: nodes, /proc and /sys.
 
-Nothing can be made inside /proc/driver, /sys/module or /sys/bus/pci/devices, so a prepared tree is mounted over
-each. The entries that were there stay reachable under their names.
+Nothing can be made inside /proc/driver, /sys/module or /sys/bus/pci/devices, so a prepared tree is mounted
+over each. The entries that were there stay reachable under their names.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def sections(text: str) -> list[tuple[str, dict[str, str]]]:
     for raw in text.splitlines():
         line = raw.replace("\t", " ")
         for mark in (" #", " ;"):
-            line = (" " + line).partition(mark)[0].lstrip() if mark[1] in line else line
+            line = f" {line}".partition(mark)[0]
         line = line.strip()
         if line.startswith("["):
             found.append((line.strip("[] "), {}))
@@ -85,8 +85,8 @@ def proc_tree(machine: Machine) -> dict[str, str]:
     files = {
         "nvidia/version": f"NVRM version: NVIDIA UNIX x86_64 Kernel Module  {machine.module_version}  "
         "Tue Apr  8 12:41:17 UTC 2025\nGCC version:  none, this module is simulated (gpu-host)\n",
-        "nvidia/params": "ResmanDebugLevel: 4294967295\nRmLogonRC: 1\nModifyDeviceFiles: 1\nDeviceFileUID: 0\n"
-        "DeviceFileGID: 0\nDeviceFileMode: 438\nInitializeSystemMemoryAllocations: 1\n"
+        "nvidia/params": "ResmanDebugLevel: 4294967295\nRmLogonRC: 1\nModifyDeviceFiles: 1\n"
+        "DeviceFileUID: 0\nDeviceFileGID: 0\nDeviceFileMode: 438\nInitializeSystemMemoryAllocations: 1\n"
         "UsePageAttributeTable: 4294967295\nEnableMSI: 1\nPreserveVideoMemoryAllocations: 0\n"
         "EnableGpuFirmware: 18\nOpenRmEnableUnsupportedGpus: 1\n",
         "nvidia/registry": 'Binary: ""\n',
@@ -144,7 +144,7 @@ def write_tree(root: Path, files: dict[str, str]) -> None:
 
 
 def keep_others(tree: Path, over: Path, original: Path) -> None:
-    """Link to each entry that the mount will hide: a PCI device to its own folder, the rest to a second mount."""
+    """Link to each entry that the mount hides: a PCI device to its own folder, a module to a second mount."""
     for entry in sorted(over.iterdir()):
         if not (tree / entry.name).exists():
             (tree / entry.name).symlink_to(entry.resolve() if entry.is_symlink() else original / entry.name)
@@ -158,6 +158,7 @@ def mount_over(over: Path, files: dict[str, str]) -> Path:
     """Mount a tree over a folder of the kernel's; returns the tree, still writable."""
     tree, original = RUN / over.name, RUN / "original" / over.name
     original.mkdir(parents=True)
+    tree.mkdir()
     _run("mount", "--bind", str(over), str(original))
     write_tree(tree, files)
     keep_others(tree, over, original)
@@ -193,8 +194,8 @@ def stop() -> None:
     for over in (PCI, MODULE, PROC):
         original = RUN / "original" / over.name
         if original.is_dir():
-            for mounted in (over, original):
-                subprocess.run(["umount", str(mounted)], check=False, stderr=subprocess.DEVNULL)
+            for mounted in (mount for mount in (over, original) if mount.is_mount()):
+                _run("umount", "--lazy", str(mounted))
     shutil.rmtree(RUN, ignore_errors=True)
     for node in Path("/dev").glob("nvidia*"):
         if node.is_char_device():
