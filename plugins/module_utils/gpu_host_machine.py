@@ -1,0 +1,114 @@
+"""What kind of machine this is, and what stands there beside NVIDIA's software: system, cards, engine."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any
+
+NVIDIA_VENDOR = "0x10de"
+DISPLAY_CLASS = "0x03"
+CAP_SYS_ADMIN = 21
+
+
+def os_release(text: str | None) -> dict[str, str]:
+    """Parse os-release; lines that are no assignment are left out."""
+    values = {}
+    for line in (text or "").splitlines():
+        key, assigned, raw = line.strip().partition("=")
+        if assigned and key.isidentifier():
+            try:
+                values[key] = " ".join(shlex.split(raw))
+            except ValueError:  # an unbalanced quote: the rest of the file still counts
+                continue
+    return values
+
+
+def capable(status: str | None, bit: int) -> bool:
+    """Tell from /proc/self/status whether a capability is effective."""
+    for line in (status or "").splitlines():
+        if line.startswith("CapEff:"):
+            return bool(int(line.split()[1], 16) >> bit & 1)
+    return False
+
+
+def container_of(look: Any) -> str | None:
+    """Name the container technique this runs in, None on a machine of its own."""
+    named = (look.text("/run/systemd/container") or "").strip()
+    if named:
+        return named
+    for entry in (look.text("/proc/1/environ") or "").split("\0"):
+        if entry.startswith("container="):
+            return entry.partition("=")[2] or "unnamed"
+        if entry.startswith("KUBERNETES_SERVICE_HOST="):
+            return "kubernetes"
+    if look.exists("/.dockerenv"):
+        return "docker"
+    if look.exists("/run/.containerenv"):
+        return "podman"
+    # A pod started by containerd leaves no marker; its root is an overlay all the same.
+    mounts = (look.text("/proc/self/mounts") or "").splitlines()
+    overlay = any(line.split()[1:3] == ["/", "overlay"] for line in mounts)
+    return "unnamed" if overlay and not look.exists("/run/systemd/system") else None
+
+
+def kind_of(look: Any) -> tuple[str, str]:
+    """Return the kind of machine and the observation that says so."""
+    if look.exists("/etc/gpu-host/simulated"):
+        return "simulated", "/etc/gpu-host/simulated exists"
+    kernel = (look.text("/proc/sys/kernel/osrelease") or "").strip()
+    if "microsoft" in kernel.lower():
+        return "wsl", f"kernel {kernel}"
+    container = container_of(look)
+    if container and look.exists("/run/systemd/system"):
+        return "system-container", f"container ({container}) with systemd as its init"
+    if container:
+        return "rented-container", f"container ({container}) without systemd"
+    if " hypervisor" in (look.text("/proc/cpuinfo") or ""):
+        maker = (look.text("/sys/class/dmi/id/sys_vendor") or "unknown maker").strip()
+        product = (look.text("/sys/class/dmi/id/product_name") or "").strip()
+        return "rented", f"virtual machine ({maker} {product})".replace(" )", ")")
+    return "lab", "neither a container nor a virtual machine"
+
+
+def machine(look: Any, *, uid: int, architecture: str) -> dict[str, Any]:
+    release = os_release(look.text("/etc/os-release"))
+    kind, because = kind_of(look)
+    return {
+        "kind": kind,
+        "because": because,
+        "os": release.get("ID", "unknown"),
+        "os_version": release.get("VERSION_ID", ""),
+        "os_name": release.get("PRETTY_NAME", "an unknown operating system"),
+        "architecture": architecture,
+        "kernel": (look.text("/proc/sys/kernel/osrelease") or "").strip(),
+        "systemd": look.exists("/run/systemd/system"),
+        "init": (look.text("/proc/1/comm") or "unknown").strip(),
+        "root": uid == 0,
+        "admin": capable(look.text("/proc/self/status"), CAP_SYS_ADMIN),
+    }
+
+
+def cards(look: Any) -> list[dict[str, str]]:
+    """List NVIDIA display controllers from sysfs: lspci is missing on minimal systems."""
+    found = []
+    for folder in look.paths("/sys/bus/pci/devices/*"):
+        read = {name: (look.text(f"{folder}/{name}") or "").strip() for name in ("vendor", "device", "class")}
+        if read["vendor"] == NVIDIA_VENDOR and read["class"].startswith(DISPLAY_CLASS):
+            device = read["device"].replace("0x", "")
+            found.append({"address": folder.rsplit("/", 1)[1], "id": f"10de:{device}"})
+    return found
+
+
+def engine(look: Any) -> dict[str, Any]:
+    """Look at the engine without a word to its socket, which would start it."""
+    client = look.which("docker")
+    real = look.real(client) if client else ""
+    rc, version = look.run(["docker", "--version"], 5.0) if client else (None, "")
+    _, active = look.run(["systemctl", "is-active", "docker.service"], 5.0)
+    return {
+        "client": client,
+        "snap": real.startswith("/snap/") or real.endswith("/snap"),
+        "version": version.split()[2].rstrip(",") if rc == 0 and len(version.split()) > 2 else None,  # noqa: PLR2004
+        "daemon": look.which("dockerd"),
+        "active": active.splitlines()[-1:] == ["active"],
+    }

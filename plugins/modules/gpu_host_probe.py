@@ -1,0 +1,82 @@
+#!/usr/bin/python
+"""Ansible module: one read-only look at a machine, for preflight and the NVIDIA roles."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpu_host_probe
+short_description: Looks at a machine before and after provisioning
+description:
+  - Reads files and runs commands that change nothing; the same in check mode.
+options:
+  subset:
+    description: What to look at.
+    type: list
+    elements: str
+    choices: [machine, cards, engine, driver, toolkit, cdi]
+    default: [machine, cards, engine, driver, toolkit, cdi]
+  packages:
+    description: Package names whose installed versions are wanted.
+    type: list
+    elements: str
+    default: []
+author: [gpu-host maintainers]
+"""
+
+EXAMPLES = r"""
+- name: Look at the driver
+  gpu_host_probe:
+    subset: [driver]
+    packages: [nvidia-smi]
+  register: probe
+"""
+
+RETURN = r"""
+machine: {description: "Kind and why, system, kernel, init.", type: dict, returned: when asked for}
+cards: {description: NVIDIA cards by PCI address and id., type: list, returned: when asked for}
+engine: {description: "Docker: client, daemon, version.", type: dict, returned: when asked for}
+driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: when asked for}
+toolkit: {description: The toolkit's programs and unit., type: dict, returned: when asked for}
+cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
+packages: {description: Installed versions by name., type: dict, returned: always}
+"""
+
+import os
+import platform
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.gpu_host_look import Look
+from ansible.module_utils.gpu_host_machine import cards, engine, machine
+from ansible.module_utils.gpu_host_nvidia import cdi, driver, packages, toolkit
+
+SUBSETS = ["machine", "cards", "engine", "driver", "toolkit", "cdi"]
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "subset": {"type": "list", "elements": "str", "choices": SUBSETS, "default": SUBSETS},
+            "packages": {"type": "list", "elements": "str", "default": []},
+        },
+        supports_check_mode=True,
+    )
+    wanted = set(module.params["subset"])
+    look = Look()
+    result = {"changed": False, "packages": packages(look, module.params["packages"])}
+    if "machine" in wanted:
+        result["machine"] = machine(look, uid=os.geteuid(), architecture=platform.machine())
+    if "cards" in wanted:
+        result["cards"] = cards(look)
+    if "engine" in wanted:
+        result["engine"] = engine(look)
+    if "toolkit" in wanted:
+        result["toolkit"] = toolkit(look)
+    if wanted & {"driver", "cdi"}:
+        result["driver"] = driver(look)
+    if "cdi" in wanted:
+        result["cdi"] = cdi(look, result["driver"]["version"])
+    module.exit_json(**result)
+
+
+if __name__ == "__main__":
+    main()
