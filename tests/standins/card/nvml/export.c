@@ -41,6 +41,8 @@ static int no_processes(nvmlDevice_t device, unsigned int *count)
 
 enum { SLOTS = 512, LOG = 26, BUS_OF_INDEX = 81, COMPUTE = 213, GRAPHICS = 214, MPS = 215 };
 
+nvmlReturn_t nvmlInternalGetExportTable(const void **table, const void *id); /* in no public header */
+
 nvmlReturn_t nvmlInternalGetExportTable(const void **table, const void *id)
 {
     static const void *slots[SLOTS];

@@ -16,6 +16,7 @@ FEWEST = 300
 _HEAD = """\
 /* Generated from nvml.h by generate.py, never committed. */
 #include "trace.h"
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
 #define STUB(name) __attribute__((weak)) int name(void) { gpu_host_trace(#name); return 3; }
 """
 

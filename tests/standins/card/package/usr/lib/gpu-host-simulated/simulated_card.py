@@ -118,7 +118,7 @@ def module_tree(machine: Machine) -> dict[str, str]:
 
 def pci_tree(machine: Machine) -> dict[str, str]:
     """Files of /sys/bus/pci/devices."""
-    files = {}
+    files: dict[str, str] = {}
     for card in machine.cards:
         values = {
             "vendor": f"0x{card.device & 0xFFFF:04x}",
@@ -203,4 +203,7 @@ def stop() -> None:
 
 
 if __name__ == "__main__":
-    {"start": start, "stop": stop}[sys.argv[1]]()
+    try:
+        {"start": start, "stop": stop}[sys.argv[1]]()
+    except ValueError as error:
+        sys.exit(f"{CONFIG} cannot be read ({error}): correct it and restart gpu-host-simulated-card.")
