@@ -263,14 +263,10 @@ def _pump(
             if not chunk:
                 selector.unregister(key.fileobj)
                 continue
-            kept = data[key.data]
-            kept += chunk
-            if len(kept) > limit:
+            data[key.data] += chunk
+            if len(data[key.data]) > limit:
                 dropped[key.data] = True
-                if keep == "tail":
-                    del kept[:-limit]
-                else:
-                    del kept[limit:]
+                del data[key.data][slice(None, -limit) if keep == "tail" else slice(limit, None)]
     while process.poll() is None and time.monotonic() < until:
         time.sleep(0.005)
     finished = process.poll() is not None
@@ -281,7 +277,7 @@ def _pump(
 
 
 def run_command(argv: List[str], until: float, spec: Optional[Json] = None) -> Json:
-    """One entry of ``commands``; ``spec`` may hold size, keep, lines (a filter), needs, needs_any, cleanup."""
+    """One entry of ``commands``; ``spec``: size, keep, lines (a filter), needs, needs_any, cleanup."""
     spec = spec or {}
     entry = {"argv": argv}  # type: Json
     path = child_environment()["PATH"]

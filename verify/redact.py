@@ -72,7 +72,7 @@ def _walk(value: Any, replace: Callable[[str], str]) -> Any:  # noqa: ANN401  # 
 
 def _blank_serial_column(query: Json) -> None:
     """Blank the serial numbers of the query: only its argument list says which column holds them."""
-    fields = next(
+    fields: list[str] = next(
         (a.partition("=")[2].split(",") for a in query.get("argv", []) if a.startswith("--query-gpu=")), []
     )
     if "serial" not in fields or "stdout" not in query:

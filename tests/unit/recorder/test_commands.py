@@ -38,7 +38,7 @@ def test_absent_tool_is_missing() -> None:
     assert run("true", needs_any=["no-such-tool", "sh"])["rc"] == 0
 
 
-def test_program_that_cannot_start_is_an_error(tmp_path: Path, tools: Callable[[str, str], Path]) -> None:
+def test_program_that_cannot_start_is_an_error(tools: Callable[[str, str], Path]) -> None:
     tools("broken", "").write_bytes(b"\x7fELF not really")
     assert run_command(["broken"], time.monotonic() + 1)["error"] == "ENOEXEC"
 

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from verify.recorder import read_disk, read_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_text_and_owner(tmp_path: Path) -> None:
@@ -37,7 +40,7 @@ def test_size_limit_says_which_end_was_dropped(tmp_path: Path, keep: str, text: 
     assert (entry["text"], entry["cut"]) == (text, cut)
 
 
-def test_file_of_proc_has_no_size_and_is_read(tmp_path: Path) -> None:
+def test_file_of_proc_has_no_size_and_is_read() -> None:
     assert read_file("/proc/self/stat")["text"]
 
 
@@ -56,7 +59,9 @@ def test_unreadable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert read_file(str(tmp_path / "a")) == {"error": "EACCES"}
 
 
-@pytest.mark.parametrize("name", [".docker/config.json", ".netrc", "auth.conf", "auth.conf.d/x.conf", "server.key"])
+@pytest.mark.parametrize(
+    "name", [".docker/config.json", ".netrc", "auth.conf", "auth.conf.d/x.conf", "server.key"]
+)
 def test_credentials_are_present_without_text(tmp_path: Path, name: str) -> None:
     path = tmp_path / name
     path.parent.mkdir(exist_ok=True, parents=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import glob
 import json
 import os
 import re
@@ -30,7 +31,11 @@ def record(given: dict[str, str] | None = None, **parts: Any) -> dict[str, Any]:
 def pythons() -> list[str]:
     """Every Python from 3.6 on that PATH really runs; ours at least."""
     names = [shutil.which(f"python3.{minor}") for minor in range(6, 20)]
-    works = [n for n in names if n and subprocess.run([n, "-c", ""], check=False, capture_output=True).returncode == 0]
+    works = [
+        n
+        for n in names
+        if n and subprocess.run([n, "-c", ""], check=False, capture_output=True).returncode == 0
+    ]
     return works or [sys.executable]
 
 
@@ -43,9 +48,16 @@ def test_source_is_python_3_6_and_one_file() -> None:
 
 @pytest.mark.parametrize("python", pythons())
 def test_piped_to_a_python(python: str) -> None:
-    manifest = {**MANIFEST, "files": ["/etc/os-release"], "commands": [{"name": "u", "argv": ["uname", "{image}"]}]}
+    manifest = {
+        **MANIFEST,
+        "files": ["/etc/os-release"],
+        "commands": [{"name": "u", "argv": ["uname", "{image}"]}],
+    }
     done = subprocess.run(
-        [python, "-", json.dumps(manifest), "image=-s"], input=SOURCE.read_bytes(), capture_output=True, check=True
+        [python, "-", json.dumps(manifest), "image=-s"],
+        input=SOURCE.read_bytes(),
+        capture_output=True,
+        check=True,
     )
     document = json.loads(done.stdout)
     assert document["schema"] == 1
@@ -85,7 +97,9 @@ def test_without_image_its_commands_are_not_recorded() -> None:
 def test_placeholders(tmp_path: Path, tools: Callable[[str, str], Path]) -> None:
     spec = tmp_path / "cdi" / "nvidia.yaml"
     spec.parent.mkdir()
-    spec.write_text(f"  hostPath: {tmp_path}\n  hooks:\n  - path: /no/such/hook\n{{\"hostPath\": \"/no/such/lib\"}}")
+    spec.write_text(
+        f'  hostPath: {tmp_path}\n  hooks:\n  - path: /no/such/hook\n{{"hostPath": "/no/such/lib"}}'
+    )
     tools("docker", f'echo \'{{"DockerRootDir": "{tmp_path}"}}\'')
     document = record(
         globs=[{"pattern": f"{tmp_path}/cdi/*", "read": True}],
@@ -115,9 +129,9 @@ def test_gpu_pids_are_arguments(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_query_for_each_card_only_where_the_whole_failed(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = recorder.glob.glob
+    real = glob.glob
     nodes = ["/dev/nvidia0", "/dev/nvidia1"]
-    monkeypatch.setattr(recorder.glob, "glob", lambda p: nodes if p == "/dev/nvidia[0-9]*" else real(p))
+    monkeypatch.setattr(glob, "glob", lambda p: nodes if p == "/dev/nvidia[0-9]*" else real(p))
     each = {"name": "gpu-{gpu_index}", "argv": ["echo", "{gpu_index}"], "each": "gpu_index", "if_failed": "q"}
     failed = record(commands=[{"name": "q", "argv": ["false"]}, each])["commands"]
     assert {name: entry.get("stdout") for name, entry in failed.items() if name != "q"} == {
@@ -131,7 +145,9 @@ def test_env_is_an_allow_list(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     monkeypatch.setenv("MY_SETTING", "x")
     monkeypatch.delenv("NVIDIA_VISIBLE_DEVICES", raising=False)
-    assert record(env=["CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"])["env"] == {"CUDA_VISIBLE_DEVICES": ""}
+    assert record(env=["CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES"])["env"] == {
+        "CUDA_VISIBLE_DEVICES": ""
+    }
 
 
 def test_links_and_newest(tmp_path: Path) -> None:
@@ -140,7 +156,10 @@ def test_links_and_newest(tmp_path: Path) -> None:
     os.utime(tmp_path / "old", (1, 1))
     (tmp_path / "link").symlink_to("target")
     document = record(
-        globs=[{"pattern": f"{tmp_path}/[no]*", "read": True, "newest": True}, {"pattern": f"{tmp_path}/l*", "link": True}],
+        globs=[
+            {"pattern": f"{tmp_path}/[no]*", "read": True, "newest": True},
+            {"pattern": f"{tmp_path}/l*", "link": True},
+        ],
         links=["/no/such"],
     )
     assert document["links"] == {f"{tmp_path}/link": "target"}
@@ -149,7 +168,9 @@ def test_links_and_newest(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("there", [True, False])
-def test_simulated_if_and_only_if_the_mark_exists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, there: bool) -> None:
+def test_simulated_if_and_only_if_the_mark_exists(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, there: bool
+) -> None:
     mark = tmp_path / "simulated"
     if there:
         mark.write_text("")
@@ -194,7 +215,9 @@ def test_a_stopped_engine_is_not_woken_through_its_socket(
         assert document["docker-info"]["error"].startswith("not run: ")
 
 
-def test_without_systemd_docker_is_asked(monkeypatch: pytest.MonkeyPatch, tools: Callable[[str, str], Path]) -> None:
+def test_without_systemd_docker_is_asked(
+    monkeypatch: pytest.MonkeyPatch, tools: Callable[[str, str], Path]
+) -> None:
     monkeypatch.setattr(recorder, "SYSTEMD_MARK", "/no/such")
     tools("docker", "echo yes")
     document = record(commands=[{"name": "d", "argv": ["docker"], "engine": True}])

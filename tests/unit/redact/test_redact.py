@@ -17,10 +17,20 @@ HOST: dict[str, Any] = {
         "/etc/os-release": {"text": 'HOME_URL="https://www.debian.org/"\nVERSION_ID="13"\n'},
     },
     "commands": {
-        "uname": {"argv": ["uname", "-a"], "rc": 0, "stdout": "Linux lab-7 6.12.1-amd64 #1 SMP x86_64 GNU/Linux\n"},
+        "uname": {
+            "argv": ["uname", "-a"],
+            "rc": 0,
+            "stdout": "Linux lab-7 6.12.1-amd64 #1 SMP x86_64 GNU/Linux\n",
+        },
         "nvidia-smi": {"argv": ["nvidia-smi"], "rc": 0, "stdout": "| lab-7 verbatim 10.1.2.3 |\n"},
-        "nvidia-smi-list": {"argv": [], "stdout": "GPU 0: NVIDIA A10 (UUID: GPU-51501111-2222-3333-4444-555566667777)\n"},
-        "nvidia-smi-xml": {"argv": [], "stdout": "<serial>1320921012345</serial><gpu_serial>N/A</gpu_serial><serial>N/A</serial>"},
+        "nvidia-smi-list": {
+            "argv": [],
+            "stdout": "GPU 0: NVIDIA A10 (UUID: GPU-51501111-2222-3333-4444-555566667777)\n",
+        },
+        "nvidia-smi-xml": {
+            "argv": [],
+            "stdout": "<serial>1320921012345</serial><gpu_serial>N/A</gpu_serial><serial>N/A</serial>",
+        },
         "nvidia-smi-query": {
             "argv": ["nvidia-smi", "--query-gpu=index,serial,name", "--format=csv,noheader,nounits"],
             "stdout": "0, 1320921012345, NVIDIA A10\n1, [N/A], NVIDIA A10\n",
@@ -32,8 +42,13 @@ HOST: dict[str, Any] = {
                 separators=(",", ":"),
             ),
         },
-        "gpu-processes": {"argv": [], "stdout": "    71 bob      python train.py --data /home/alice/x\n71 cgroup 0::/\n"},
-        "dmesg-nvidia": {"stdout": "lab-7 NVRM: 550.163.01 at 0000:3b:00.0 eth0 aa:bb:cc:dd:ee:ff fe80::1ff:fe23:4567\n"},
+        "gpu-processes": {
+            "argv": [],
+            "stdout": "    71 bob      python train.py --data /home/alice/x\n71 cgroup 0::/\n",
+        },
+        "dmesg-nvidia": {
+            "stdout": "lab-7 NVRM: 550.163.01 at 0000:3b:00.0 eth0 aa:bb:cc:dd:ee:ff fe80::1ff:fe23:4567\n"
+        },
         "driver-packages": {"stdout": "libcudnn9 9.20.0.48-1 installed\nlabel lab-70 lab\n"},
     },
 }
@@ -112,6 +127,8 @@ def test_json_in_text_stays_json() -> None:
     assert info == {"ID": "engine", "Name": "this-host", "ServerVersion": "26.1.5"}
 
 
-@pytest.mark.parametrize("odd", [{}, {"commands": {}}, {"commands": {"uname": {"missing": True}, "docker-info": {"stdout": "{"}}}])
+@pytest.mark.parametrize(
+    "odd", [{}, {"commands": {}}, {"commands": {"uname": {"missing": True}, "docker-info": {"stdout": "{"}}}]
+)
 def test_recordings_with_nothing_in_them(odd: dict[str, Any]) -> None:
     assert redact(odd) == odd

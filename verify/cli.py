@@ -1,0 +1,141 @@
+"""``gpu-verify``: record, doctor, race, report. Every command returns its exit status from ``main``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.doctor import diagnose
+from verify.errors import VerifyError
+from verify.manifest import manifest, recorder_argv
+from verify.report.evidence import write
+from verify.report.files import replace_file
+from verify.report.terminal import print_fleet
+from verify.take import take
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+OK, FINDINGS_FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+
+_EPILOG = (
+    "exit status: 0 all passed (warnings allowed), 1 findings failed, 2 usage or unreadable input, "
+    "3 an error in gpu-verify itself, 130 interrupted"
+)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Raises instead of leaving the process, so that ``main`` stays the only exit."""
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        raise VerifyError(f"{message}. See `{self.prog} --help`")
+
+
+def _parser() -> _Parser:
+    parser = _Parser(prog="gpu-verify", description=__doc__, epilog=_EPILOG)
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+    def where_from(sub: argparse.ArgumentParser) -> None:
+        sub.add_argument("--host", metavar="USER@HOST", help="over SSH; without it, this machine")
+        sub.add_argument("--ssh-config", type=Path, metavar="FILE", help="ssh_config for --host")
+        sub.add_argument("--image", metavar="REF", help="image for the containers; it is never pulled")
+
+    record = commands.add_parser("record", help="take a recording", epilog=_EPILOG)
+    where_from(record)
+    record.add_argument("--where", choices=("host", "container"), default="host")
+    record.add_argument("--out", type=Path, metavar="FILE", help="instead of standard output")
+
+    doctor = commands.add_parser("doctor", help="say which layer is broken, and what to do", epilog=_EPILOG)
+    where_from(doctor)
+    doctor.add_argument(
+        "--recording", type=Path, nargs="+", metavar="FILE", help="judge these, reach no host"
+    )
+    doctor.add_argument(
+        "--expect", action="append", default=[], metavar="ID", help="a finding that is expected"
+    )
+    doctor.add_argument("--json", action="store_true", help="a versioned document instead of text")
+
+    report = commands.add_parser("report", help="write the evidence again from what it holds", epilog=_EPILOG)
+    report.add_argument("--from", dest="source", type=Path, required=True, metavar="DIR")
+    report.add_argument("--json", action="store_true", help="a versioned document instead of the table")
+
+    manifest = commands.add_parser("manifest")  # what the gpu_verify role sends; not for people
+    manifest.add_argument("--where", choices=("host", "container"), default="host")
+    manifest.add_argument("--image", metavar="REF")
+    manifest.add_argument("--argv", action="store_true", help="the whole command that reads the recorder")
+
+    commands.add_parser(
+        "race", help="time CPU against GPU here; its options: gpu-verify race --help", add_help=False
+    )
+    return parser
+
+
+def _record(options: argparse.Namespace) -> int:
+    text = take(options.where, host=options.host, image=options.image, ssh_config=options.ssh_config)
+    if options.out is None:
+        sys.stdout.write(text)
+        return OK
+    replace_file(options.out, text)
+    return OK
+
+
+def _report(options: argparse.Namespace) -> int:
+    fleet = write(options.source)
+    if options.json:
+        print(json.dumps(fleet.document(), indent=1))
+    else:
+        print_fleet(fleet)
+    return FINDINGS_FAILED if fleet.failed else OK
+
+
+def _manifest(options: argparse.Namespace) -> int:
+    answer = recorder_argv(options.where, options.image) if options.argv else manifest(options.where)
+    print(json.dumps(answer, separators=(",", ":")))
+    return OK
+
+
+def _race(arguments: Sequence[str]) -> int:
+    from verify.race.__main__ import main as race  # noqa: PLC0415  # it runs without the rest
+
+    return int(race(list(arguments)))
+
+
+_COMMANDS = {"record": _record, "doctor": diagnose, "report": _report, "manifest": _manifest}
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if arguments and arguments[0] == "race":  # the race has its own parser: it runs without this package too
+        return _race(arguments[1:])
+    options = _parser().parse_args(arguments)
+    return _COMMANDS[options.command](options)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command. The only place where errors become exit statuses."""
+    try:
+        return _run(sys.argv[1:] if arguments is None else arguments)
+    except VerifyError as error:
+        print(f"gpu-verify: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        print("gpu-verify: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except SystemExit as left:  # --help
+        return left.code if isinstance(left.code, int) else OK
+    except Exception:  # noqa: BLE001  # whatever it is, it is ours: say so, with the trace
+        traceback.print_exc()
+        print("gpu-verify: this is an error in gpu-verify itself, please report it", file=sys.stderr)
+        return INTERNAL
+
+
+def entry() -> None:
+    """Leave the process with the exit status of ``main``."""
+    sys.exit(main())
+
+
+if __name__ == "__main__":
+    entry()

@@ -1,0 +1,76 @@
+"""``gpu-verify doctor``: recordings in, the stack with its culprit out."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from verify.errors import VerifyError
+from verify.report.evidence import judge_host
+from verify.report.terminal import print_doctor
+from verify.take import take
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+    from pathlib import Path
+
+Json = dict[str, Any]
+
+
+def diagnose(options: argparse.Namespace) -> int:
+    """Judge recordings, print the view or the document, and return the exit status."""
+    if options.recording and (options.host or options.image):
+        raise VerifyError("--recording judges files: it goes with neither --host nor --image")
+    documents = read(options.recording) if options.recording else _record(options)
+    run = {"host": _title(options), "expected": options.expect}
+    report = judge_host(run, documents, None)
+    if options.json:
+        print(json.dumps(report.document(), indent=1))  # noqa: T201
+    else:
+        print_doctor(report)
+    return 1 if report.failed else 0
+
+
+def _title(options: argparse.Namespace) -> str:
+    if options.recording:
+        return str(options.recording[0])
+    return options.host or "this machine"
+
+
+def read(paths: Sequence[Path]) -> dict[str, Json]:
+    """Read recordings: at most one of a host and one of a container."""
+    documents: dict[str, Json] = {}
+    for path in paths:
+        try:
+            document = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise VerifyError(f"cannot read {path}: {error}") from error
+        except ValueError as error:
+            raise VerifyError(
+                f"{path} is not JSON ({error}): give a file that `gpu-verify record` wrote"
+            ) from error
+        where = document.get("where") if isinstance(document, dict) else None
+        if where not in ("host", "container"):
+            raise VerifyError(
+                f'{path} is not a recording (no "where"): give a file that `gpu-verify record` wrote'
+            )
+        if where in documents:
+            raise VerifyError(
+                f"{path} is a second {where} recording: give one of a host and one of a container"
+            )
+        documents[where] = document
+    return documents
+
+
+def _record(options: argparse.Namespace) -> dict[str, Json]:
+    host = json.loads(take("host", host=options.host, image=options.image, ssh_config=options.ssh_config))
+    documents: dict[str, Json] = {"host": host}
+    # Without an engine or the image there is no container: the host's recording says why.
+    if host["commands"].get("image-inspect", {}).get("rc") == 0:
+        try:
+            text = take("container", host=options.host, image=options.image, ssh_config=options.ssh_config)
+        except VerifyError:
+            return documents  # the run-* commands of the host's recording hold the reason
+        documents["container"] = json.loads(text)
+    return documents

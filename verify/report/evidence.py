@@ -1,0 +1,154 @@
+"""Read an evidence folder, write its reports: the one module here that touches files.
+
+Reads run.json, the recordings and race.json of every host and nothing else, so that a second run
+over its own output gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from typing import TYPE_CHECKING, Any
+
+from verify.checks import judge
+from verify.errors import VerifyError
+from verify.race.markdown import markdown as race_page
+from verify.recording import load
+from verify.report.files import recover, replace_file, replace_folder
+from verify.report.junit import junit
+from verify.report.markdown import fleet_page
+from verify.report.model import Fleet, HostReport, card_names
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN = "run.json"
+RACE = "race.json"
+RECORDINGS = {"host": "recording-host.json", "container": "recording-container.json"}
+_WRITTEN = frozenset({"findings.json", "junit.xml", "nvidia-smi.txt", "race.md"})
+
+Json = dict[str, Any]
+
+
+def dump(document: object) -> str:
+    """Return a document as it stands in evidence: for reading, and alike each time."""
+    return json.dumps(document, indent=1, sort_keys=False, ensure_ascii=False) + "\n"
+
+
+def host_folders(source: Path) -> list[Path]:
+    """List the hosts' folders; a folder without run.json is not a host's."""
+    if not source.is_dir():
+        raise VerifyError(f"{source} is not a folder: give the evidence folder that a run has written")
+    for left in sorted(source.glob(".*.old")):
+        recover(source / left.name[1 : -len(".old")])
+    folders = sorted(f for f in source.iterdir() if not f.name.startswith(".") and (f / RUN).is_file())
+    if not folders:
+        raise VerifyError(f"{source} holds no host's evidence (no */{RUN}): run the verification first")
+    return folders
+
+
+def write(source: Path) -> Fleet:
+    """Write all reports of an evidence folder and return what they say."""
+    hosts = [_write_host(folder) for folder in host_folders(source)]
+    fleet = Fleet(tuple(hosts))
+    replace_file(source / "README.md", fleet_page(fleet))
+    replace_file(source / "failed.hosts", "".join(f"{host.host}\n" for host in hosts if host.failed))
+    for left in source.glob(".*.new"):
+        shutil.rmtree(left, ignore_errors=True)
+    return fleet
+
+
+def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
+    """Judge one host's folder; also return its recordings."""
+    run = _json(folder / RUN)
+    race = _json(folder / RACE) if (folder / RACE).is_file() else None
+    documents = {
+        where: _json(folder / name) for where, name in RECORDINGS.items() if (folder / name).is_file()
+    }
+    return judge_host(run, documents, race), documents
+
+
+def judge_host(run: Json, documents: dict[str, Json], race: Json | None) -> HostReport:
+    """Draw one host's report from its documents."""
+    recordings = {where: load(json.dumps(document)) for where, document in documents.items()}
+    collection = run.get("collection") or {}
+    outcome = str(collection.get("outcome") or "ok")
+    detail = collection.get("detail")
+    host = recordings.get("host")
+    findings = judge(
+        host,
+        recordings.get("container"),
+        race,
+        frozenset(run.get("expected") or ()),
+        outcome if not detail or outcome == "ok" else f"{outcome}: {detail}",
+    )
+    commands = documents.get("host", {}).get("commands", {})
+    return HostReport(
+        host=str(run["host"]),
+        simulated=any(recording.simulated for recording in recordings.values()),
+        image_digest=run.get("image_digest") or _image_id(commands.get("image-inspect", {}).get("stdout")),
+        outcome=outcome,
+        findings=tuple(findings),
+        cards=card_names(commands.get("nvidia-smi-list", {}).get("stdout")),
+        race=race,
+    )
+
+
+def _write_host(folder: Path) -> HostReport:
+    recover(folder)
+    report, documents = read_host(folder)
+    findings = report.document()
+    files = {"findings.json": dump(findings), "junit.xml": junit(findings)}
+    smi = nvidia_smi_text(documents.get("container"))
+    if smi is not None:
+        files["nvidia-smi.txt"] = smi
+    if report.race is not None:
+        try:
+            files["race.md"] = race_page(report.race)
+        except (KeyError, TypeError, AttributeError) as error:
+            raise VerifyError(
+                f"{folder / RACE} is no race of this version ({error!r}): race again"
+            ) from error
+    replace_folder(folder, files, drop=_WRITTEN - set(files))
+    return report
+
+
+def nvidia_smi_text(container: Json | None) -> str | None:
+    """Return what nvidia-smi printed in the container; where the table failed, also -L and the query."""
+    commands = (container or {}).get("commands", {})
+    table = commands.get("nvidia-smi")
+    if table is None or table.get("missing"):
+        return None
+    if table.get("rc") == 0:
+        return str(table["stdout"])
+    parts = []
+    for name in ("nvidia-smi", "nvidia-smi-list", "nvidia-smi-query"):
+        entry = commands.get(name)
+        if entry is None:
+            continue
+        ended = "timed out" if entry.get("timed_out") else f"exit status {entry.get('rc')}"
+        said = entry.get("stdout", "") + entry.get("stderr", "")
+        parts.append(f"$ {' '.join(entry['argv'])}    ({ended})\n{said}")
+    return "\n".join(parts)
+
+
+def _image_id(inspect: str | None) -> str | None:
+    try:
+        images = json.loads(inspect or "[]")
+    except ValueError:
+        return None
+    return str(images[0]["Id"]) if images else None
+
+
+def _json(path: Path) -> Json:
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise VerifyError(f"cannot read {path}: {error}") from error
+    except ValueError as error:
+        raise VerifyError(f"{path} is not JSON ({error}): take it out, or collect again") from error
+    if not isinstance(document, dict):
+        raise VerifyError(
+            f"{path} holds {type(document).__name__}, it must hold a JSON object: collect again"
+        )
+    return document

@@ -1,0 +1,61 @@
+"""Write whole or not at all: a temporary name beside the goal, then a rename."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from verify.errors import VerifyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Put ``text`` at ``path`` in one step."""
+    fresh = path.with_name(f".{path.name}.new")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh.write_bytes(text.encode())
+        fresh.replace(path)
+    except OSError as error:
+        fresh.unlink(missing_ok=True)
+        raise VerifyError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def recover(folder: Path) -> None:
+    """Put back what an interrupted ``replace_folder`` had moved aside."""
+    old, fresh = _beside(folder)
+    if old.is_dir():
+        if folder.is_dir():
+            shutil.rmtree(old)
+        else:
+            old.rename(folder)
+    shutil.rmtree(fresh, ignore_errors=True)
+
+
+def replace_folder(folder: Path, files: Mapping[str, str], drop: frozenset[str] = frozenset()) -> None:
+    """Write ``files`` into ``folder``, keep its other files but those in ``drop``; all of it or nothing."""
+    recover(folder)
+    old, fresh = _beside(folder)
+    try:
+        if folder.is_dir():
+            shutil.copytree(folder, fresh, symlinks=True)
+        else:
+            fresh.mkdir(parents=True)
+        for name in drop:
+            (fresh / name).unlink(missing_ok=True)
+        for name, text in files.items():
+            (fresh / name).write_bytes(text.encode())
+        if folder.is_dir():
+            folder.rename(old)
+        fresh.rename(folder)
+    except OSError as error:
+        recover(folder)
+        raise VerifyError(f"cannot write {folder}: {error.strerror or error}") from error
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _beside(folder: Path) -> tuple[Path, Path]:
+    return folder.with_name(f".{folder.name}.old"), folder.with_name(f".{folder.name}.new")

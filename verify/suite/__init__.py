@@ -1,0 +1,1 @@
+"""The judging suite: run by pytest on the controller over an evidence folder."""
