@@ -1,4 +1,4 @@
-"""Runs in a container of the simulated host's base image: builds the packages and signs a flat apt repository.
+"""Builds the packages and signs a flat apt repository, in a container of the simulated host's base image.
 
 usage: assemble.py SOURCE_FOLDER OUTPUT_FOLDER
 """
@@ -86,14 +86,29 @@ def build(package: Package, version: str, source: Path, repo: Path) -> str:
 def sign(repo: Path) -> str:
     """Sign the index with a key made for it and forgotten afterwards; return the fingerprint."""
     with tempfile.TemporaryDirectory() as home:
-        gpg = ["gpg", "--homedir", home, "--batch", "--yes", "--quiet", "--pinentry-mode", "loopback", "--passphrase", ""]
+        gpg = [
+            "gpg",
+            "--homedir",
+            home,
+            "--batch",
+            "--yes",
+            "--quiet",
+            "--pinentry-mode",
+            "loopback",
+            "--passphrase",
+            "",
+        ]
         name = "gpu-host stand-in toolkit repository (simulated)"
         subprocess.run([*gpg, "--quick-generate-key", name, "rsa3072", "sign", "never"], check=True)
-        said = subprocess.run([*gpg, "--with-colons", "--list-keys"], check=True, capture_output=True, text=True).stdout
+        said = subprocess.run(
+            [*gpg, "--with-colons", "--list-keys"], check=True, capture_output=True, text=True
+        ).stdout
         fingerprint = next(line.split(":")[9] for line in said.splitlines() if line.startswith("fpr"))
         subprocess.run([*gpg, "--armor", "--export", "--output", repo / "gpgkey", fingerprint], check=True)
         subprocess.run([*gpg, "--clearsign", "--output", repo / "InRelease", repo / "Release"], check=True)
-        subprocess.run([*gpg, "--armor", "--detach-sign", "--output", repo / "Release.gpg", repo / "Release"], check=True)
+        subprocess.run(
+            [*gpg, "--armor", "--detach-sign", "--output", repo / "Release.gpg", repo / "Release"], check=True
+        )
         subprocess.run(["gpgconf", "--homedir", home, "--kill", "all"], check=True)
     return fingerprint
 

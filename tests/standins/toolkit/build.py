@@ -51,7 +51,8 @@ def assemble(image: str, target: Path) -> None:
     """Run assemble.py in a container and unpack what it made."""
     inside = "mkdir /src && tar -xC /src && python3 -B /src/assemble.py /src /out >&2 && tar -cC /out ."
     done = subprocess.run(
-        ["docker", "run", "--rm", "-i", "--network=none", f"--label={common.SIMULATED_LABEL}", image, "sh", "-ec", inside],
+        ["docker", "run", "--rm", "-i", "--network=none", f"--label={common.SIMULATED_LABEL}", image,
+         "sh", "-ec", inside],
         input=packed(), capture_output=True, check=False,
     )  # fmt: skip
     if done.returncode:

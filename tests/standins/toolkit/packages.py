@@ -14,7 +14,7 @@ SIMULATED = "(simulated stand-in, not by NVIDIA)"
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """One executable: its name, the module that it runs, where that module lies, what its errors start with."""
+    """One executable, the module that it runs, where that module lies, what its errors start with."""
 
     name: str
     module: str

@@ -45,9 +45,8 @@ def variable(env: Iterable[str], name: str = VARIABLE) -> str | None:
 
 def words(value: str | None) -> tuple[str, ...] | None:
     """Split NVIDIA_VISIBLE_DEVICES into words; None where no card and no library is asked for."""
-    if value in {None, "", "void"}:
+    if value is None or value in {"", "void"}:
         return None
-    assert value is not None  # noqa: S101 - told to the type checker
     if value == "none":
         return ()
     return tuple(word.strip().removeprefix("nvidia.com/gpu=") for word in value.split(",") if word.strip())

@@ -49,7 +49,12 @@ def info() -> str:
     found = look()
     lines = [f"NVRM version:   {found.version} (simulated)", ""]
     for card in found.cards:
-        lines += [f"Device Index:   {card.index}", f"Device Minor:   {card.minor}", f"GPU UUID:       {card.uuid}", ""]
+        lines += [
+            f"Device Index:   {card.index}",
+            f"Device Minor:   {card.minor}",
+            f"GPU UUID:       {card.uuid}",
+            "",
+        ]
     return "\n".join(lines)
 
 
@@ -72,7 +77,9 @@ def main(arguments: list[str], version: str) -> int:
     if {"--version", "-V"} & set(arguments):
         library = Path("/usr/lib/gpu-host-simulated-toolkit/libnvidia-container1.version")
         said = library.read_text().strip() if library.exists() else "not installed"
-        print(f"cli-version: {version} (simulated)\nlib-version: {said} (simulated)\nbuild platform: simulated")
+        print(
+            f"cli-version: {version} (simulated)\nlib-version: {said} (simulated)\nbuild platform: simulated"
+        )
         return 0
     given = parser().parse_args(arguments)
     try:

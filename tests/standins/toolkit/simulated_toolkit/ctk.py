@@ -20,7 +20,9 @@ def _truth(text: str) -> bool:
 def configure(given: argparse.Namespace) -> None:
     """Add the runtime to daemon.json; no backup, no validation, no restart, as the real one."""
     if given.runtime != "docker":
-        raise ToolkitError(f"unrecognized runtime {given.runtime!r}: this stand-in (simulated) knows docker only")
+        raise ToolkitError(
+            f"unrecognized runtime {given.runtime!r}: this stand-in (simulated) knows docker only"
+        )
     path: Path = given.config
     if path.exists():
         log.say("info", f"Loading config from {path}")
@@ -53,7 +55,8 @@ def specification(mode: str) -> dict[str, Any]:
         return cdi.document(driver.look())
     except nvml.NvmlError as error:
         raise ToolkitError(
-            f"failed to generate CDI spec: failed to create device CDI specs: failed to initialize NVML: {error}"
+            "failed to generate CDI spec: failed to create device CDI specs: "
+            f"failed to initialize NVML: {error}"
         ) from error
 
 
@@ -77,7 +80,7 @@ def generate(given: argparse.Namespace) -> None:
 
 
 def listed(given: argparse.Namespace) -> None:
-    """Print the devices that the specification files offer; a name twice in one folder is offered by none of them."""
+    """Print the devices that the specification files offer; a name twice in one folder is void."""
     import yaml  # noqa: PLC0415 - as above
 
     offered: set[str] = set()
@@ -118,7 +121,9 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--config", type=Path, default=Path("/etc/docker/daemon.json"))
     one.add_argument("--dry-run", action="store_true")
     one.add_argument("--nvidia-runtime-name", "--runtime-name", dest="runtime_name", default="nvidia")
-    one.add_argument("--nvidia-runtime-path", "--runtime-path", dest="runtime_path", default="nvidia-container-runtime")
+    one.add_argument(
+        "--nvidia-runtime-path", "--runtime-path", dest="runtime_path", default="nvidia-container-runtime"
+    )
     for names, target in (
         (("--nvidia-set-as-default", "--set-as-default"), "set_as_default"),
         (("--cdi.enabled", "--cdi.enable", "--enable-cdi"), "enable_cdi"),

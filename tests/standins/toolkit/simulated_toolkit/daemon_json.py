@@ -35,7 +35,7 @@ def load(text: str | None) -> dict[str, Any]:
 def configured(
     config: dict[str, Any], *, name: str, path: str, set_as_default: bool, enable_cdi: bool
 ) -> dict[str, Any]:
-    """Return the configuration with the runtime: replaced whole, and ``features`` too where CDI is asked for."""
+    """Return the configuration with the runtime replaced whole; so is ``features`` where CDI is asked for."""
     runtimes = config.get("runtimes", {})
     if not isinstance(runtimes, dict):
         raise GoPanicError("interface conversion: interface {} is not map[string]interface {}")

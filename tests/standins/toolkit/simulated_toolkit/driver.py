@@ -5,9 +5,12 @@ from __future__ import annotations
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from . import nvml
-from .choose import Card
+
+if TYPE_CHECKING:
+    from .choose import Card
 
 # The distribution's folders, in this order; LD_LIBRARY_PATH is ignored, as the real one does.
 LIBRARY_FOLDERS = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")

@@ -15,8 +15,9 @@ class GoJsonError(Exception):
 def _invalid(text: str, position: int, where: str) -> GoJsonError:
     if position >= len(text):
         return GoJsonError("unexpected EOF")
-    shown = {"'": r"'\''", "\n": r"'\n'", "\t": r"'\t'", "\r": r"'\r'"}.get(text[position])
-    return GoJsonError(f"invalid character {shown or repr(text[position])} {where}")
+    first = chr(text[position].encode()[0])  # Go shows the first byte of what it did not expect
+    shown = {"'": r"'\''", "\n": r"'\n'", "\t": r"'\t'", "\r": r"'\r'"}.get(first, f"'{first}'")
+    return GoJsonError(f"invalid character {shown} {where}")
 
 
 def _skip(text: str, position: int) -> int:
@@ -25,27 +26,30 @@ def _skip(text: str, position: int) -> int:
     return position
 
 
+# What Python's decoder says, in order of the look-up, and how Go calls the place.
+_PLACES = {
+    "Illegal trailing comma before end of object": "looking for beginning of object key string",
+    "Illegal trailing comma before end of array": "looking for beginning of value",
+    "Expecting property name": "looking for beginning of object key string",
+    "Expecting ':'": "after object key",
+    "Expecting ','": "after object key:value pair",
+    "Invalid control character": "in string literal",
+    "Invalid \\escape": "in string escape code",
+}
+
+
 def _translated(text: str, error: json.JSONDecodeError) -> GoJsonError:
-    at = _skip(text, error.pos)
-    said = error.msg
-    if said.startswith("Illegal trailing comma"):  # Python 3.13 points at the comma, Go at what follows
-        at = _skip(text, error.pos + 1)
-        in_object = "object" in said
-        return _invalid(text, at, f"looking for beginning of {'object key string' if in_object else 'value'}")
-    if said.startswith("Expecting property name"):
-        return _invalid(text, at, "looking for beginning of object key string")
-    if said.startswith("Expecting ':'"):
-        return _invalid(text, at, "after object key")
-    if said.startswith("Expecting ','"):
-        # Python does not say whether it stood in an object or a list: an enclosing bracket does.
-        return _invalid(text, at, f"after {'array element' if _in_list(text[:at]) else 'object key:value pair'}")
+    said, at = error.msg, error.pos
     if said.startswith("Unterminated string"):
         return GoJsonError("unexpected EOF")
-    if said.startswith("Invalid control character"):
-        return _invalid(text, error.pos, "in string literal")
-    if said.startswith("Invalid \\escape"):
-        return _invalid(text, error.pos + 1, "in string escape code")
-    return _invalid(text, at, "looking for beginning of value")
+    place = next((place for start, place in _PLACES.items() if said.startswith(start)), None)
+    if said.startswith("Expecting ','") and _in_list(text[:at]):
+        place = "after array element"
+    if said.startswith(("Illegal trailing comma", "Invalid \\escape")):
+        at += 1  # Python points at the comma or backslash, Go at what follows
+    if not said.startswith("Invalid control character"):
+        at = _skip(text, at)
+    return _invalid(text, at, place or "looking for beginning of value")
 
 
 def _in_list(text: str) -> bool:
@@ -69,8 +73,8 @@ def _constant(name: str) -> NoReturn:
     raise _invalid(name, 0, "looking for beginning of value")
 
 
-def loads(text: str) -> Any:  # noqa: ANN401 - any JSON value
-    """Decode the first value and ignore what follows it; numbers become floats, the last of equal keys counts."""
+def loads(text: str) -> Any:
+    """Decode the first value, ignore what follows; numbers become floats, the last of equal keys counts."""
     start = _skip(text, 0)
     if start == len(text):
         raise GoJsonError("EOF")
@@ -83,7 +87,7 @@ def loads(text: str) -> Any:  # noqa: ANN401 - any JSON value
 
 def _number(value: float) -> str:
     """Write a float64 as Go does: whole numbers without a point below 1e21."""
-    if value == int(value) and abs(value) < 1e21:  # noqa: PLR2004 - Go's own limit
+    if value == int(value) and abs(value) < 1e21:
         return str(int(value))
     mantissa, _, exponent = repr(value).partition("e")
     if not exponent:
@@ -99,7 +103,7 @@ def _string(value: str) -> str:
     return text
 
 
-def dumps(value: Any, indent: str = "") -> str:  # noqa: ANN401 - any JSON value
+def dumps(value: Any, indent: str = "") -> str:
     """Encode with sorted keys and four spaces, no newline at the end."""
     inner = indent + "    "
     if isinstance(value, dict):

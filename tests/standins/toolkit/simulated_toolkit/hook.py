@@ -20,7 +20,7 @@ CAPABILITIES = ("compute", "utility")
 
 
 def cli_arguments(config: dict[str, Any], bundle: str, pid: int) -> list[str] | None:
-    """Return the call of nvidia-container-cli that gives the container its cards; None where it asked for none."""
+    """Return the call of nvidia-container-cli for this container; None where it asked for nothing."""
     env = config.get("process", {}).get("env") or []
     words = choose.words(choose.variable(env))
     if words is None:
@@ -49,5 +49,8 @@ def main(arguments: list[str], version: str) -> int:
     print("Auto-detected mode as 'legacy'", file=sys.stderr, flush=True)
     program = shutil.which(CLI)
     if program is None:
-        raise ToolkitError(f"couldn't find binary {CLI} in PATH: exec: {CLI!r}: executable file not found in $PATH")
-    os.execv(program, call)
+        raise ToolkitError(
+            f'couldn\'t find binary {CLI} in PATH: exec: "{CLI}": executable file not found in $PATH'
+        )
+    os.execv(program, call)  # noqa: S606 - replaces this process, as the real one does
+    return 0

@@ -47,7 +47,7 @@ def inside(root: Path, path: str) -> Path:
             links += 1
             if links > _LINKS_FOLLOWED:
                 raise OSError(f"too many links in {path}")
-            target = os.readlink(here)
+            target = str(here.readlink())
             if target.startswith("/"):
                 done = []
             pending = [piece for piece in target.split("/") if piece] + pending
@@ -86,7 +86,7 @@ def link(root: Path, path: str, target: str) -> None:
 
 
 def update_ldcache(root: Path) -> None:
-    """Let the host's ldconfig write the container's cache; an image without one (Alpine) has no use for it."""
+    """Let the host's ldconfig write the container's cache; an image without one has no use for it."""
     if not inside(root, "/etc/ld.so.cache").exists() and not inside(root, "/sbin/ldconfig").exists():
         return
     subprocess.run(["/sbin/ldconfig", "-r", os.fspath(root)], check=False, capture_output=True)

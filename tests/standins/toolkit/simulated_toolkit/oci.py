@@ -28,7 +28,15 @@ def _add_nodes(linux: dict[str, Any], paths: Sequence[str], numbers: Numbers) ->
     rules = list(resources.get("devices") or [])
     for path in paths:
         major, minor = numbers(path)
-        node = {"path": path, "type": "c", "major": major, "minor": minor, "fileMode": 0o666, "uid": 0, "gid": 0}
+        node = {
+            "path": path,
+            "type": "c",
+            "major": major,
+            "minor": minor,
+            "fileMode": 0o666,
+            "uid": 0,
+            "gid": 0,
+        }
         devices.append(node)
         rules.append({"allow": True, "type": "c", "major": major, "minor": minor, "access": "rwm"})
     linux["devices"], resources["devices"] = devices, rules
@@ -54,7 +62,7 @@ def with_prestart_hook(config: dict[str, Any], path: str) -> dict[str, Any]:
 
 
 def apply(config: dict[str, Any], edits: Edits, nodes: Sequence[str], numbers: Numbers) -> dict[str, Any]:
-    """Return the config with the edits and the chosen cards' nodes; ``numbers`` gives a node's major and minor."""
+    """Return the config with edits and the chosen cards' nodes; ``numbers`` says a node's major and minor."""
     result = without_prestart_hook(config)
     _set_env(result.setdefault("process", {}), edits["env"])
     paths = [node["path"] for node in edits["deviceNodes"]] + list(nodes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -16,16 +17,22 @@ MODIFIER = 'failed to create the automatic CDI modifier: failed to generate CDI 
 JIT_CDI_SINCE = (1, 18)
 
 
+def option(arguments: list[str], *names: str) -> str | None:
+    """Return the value of one of runc's options, in either spelling."""
+    for word, following in zip(arguments, [*arguments[1:], None], strict=True):
+        if word in names:
+            return following
+        name, equals, value = word.partition("=")
+        if equals and name in names:
+            return value
+    return None
+
+
 def bundle_of(arguments: list[str]) -> Path | None:
     """Return the bundle of a ``create`` call; None for any other, which is runc's business alone."""
     if "create" not in arguments:
         return None
-    for index, word in enumerate(arguments):
-        if word in {"--bundle", "-b"} and index + 1 < len(arguments):
-            return Path(arguments[index + 1])
-        if word.startswith(("--bundle=", "-b=")):
-            return Path(word.partition("=")[2])
-    return Path.cwd()
+    return Path(option(arguments, "--bundle", "-b") or Path.cwd())
 
 
 def is_legacy(mode: str, version: str) -> bool:
@@ -68,16 +75,29 @@ def become_low_level(names: list[str], arguments: list[str]) -> NoReturn:
     """Become the first runtime of the list that is on PATH."""
     for name in names:
         if program := shutil.which(name):
-            os.execv(program, [name, *arguments])
+            os.execv(program, [name, *arguments])  # noqa: S606 - replaces this process
     raise ToolkitError(f"error locating runtime: no runtime binary found from candidate list: {names}")
+
+
+def log_error(arguments: list[str], error: ToolkitError) -> None:
+    """Leave the reason where containerd looks for it: it shows that file's last error, never our stderr."""
+    if path := option(arguments, "--log"):
+        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        with Path(path).open("a") as file:
+            file.write(json.dumps({"level": "error", "msg": str(error), "time": now}) + "\n")
 
 
 def main(arguments: list[str], version: str) -> int:
     """Never returns but by an error: the low-level runtime takes this process over."""
     if "--version" in arguments:
         print(f"NVIDIA Container Runtime version {version} (simulated)\ncommit: simulated\n", flush=True)
+    # A broken file is noticed before there is a log: containerd then has no reason to show.
     config = settings.load()
     names = settings.get(config, "nvidia-container-runtime.runtimes", ["runc", "crun"])
     if bundle := bundle_of(arguments):
-        edit_bundle(bundle, settings.get(config, "nvidia-container-runtime.mode", "auto"), version)
+        try:
+            edit_bundle(bundle, settings.get(config, "nvidia-container-runtime.mode", "auto"), version)
+        except ToolkitError as error:
+            log_error(arguments, error)
+            raise
     become_low_level(names, arguments)

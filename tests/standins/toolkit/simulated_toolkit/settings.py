@@ -23,7 +23,7 @@ def load(path: Path = PATH) -> Settings:
         raise ToolkitError(f"error loading config: failed to load config file {path}: {error}") from error
 
 
-def get(settings: Settings, dotted: str, default: Any) -> Any:  # noqa: ANN401 - any TOML value
+def get(settings: Settings, dotted: str, default: Any) -> Any:
     """Return a setting by its dotted name."""
     value: Any = settings
     for part in dotted.split("."):
@@ -34,7 +34,7 @@ def get(settings: Settings, dotted: str, default: Any) -> Any:  # noqa: ANN401 -
 
 
 def changed(settings: Settings, assignment: str) -> Settings:
-    """Return the settings with ``name=value`` set, unchecked as the real one does; true, false and lists are known."""
+    """Return the settings with ``name=value`` set, unchecked, as the real one does."""
     name, _, text = assignment.partition("=")
     *parents, last = name.split(".")
     result: Settings = json.loads(json.dumps(settings))
@@ -59,5 +59,7 @@ def dumps(settings: Settings, prefix: str = "") -> str:
     if prefix and (lines or not tables):
         lines.insert(0, f"[{prefix}]")
     blocks = ["\n".join(lines)] if lines else []
-    blocks += [dumps(table, f"{prefix}.{key}" if prefix else key).rstrip("\n") for key, table in tables.items()]
+    blocks += [
+        dumps(table, f"{prefix}.{key}" if prefix else key).rstrip("\n") for key, table in tables.items()
+    ]
     return "\n\n".join(blocks) + "\n"
