@@ -89,8 +89,8 @@ def run_lane(
 ) -> Outcome:
     """Run one lane. A lane that breaks says so with its error and gives no number.
 
-    ``copies`` says whether loading the data moves it to another memory; then it is timed, apart from the work,
-    the second time it is done, because the first also starts the device.
+    ``copies`` says whether loading the data moves it to another memory; then it is timed, apart from the
+    work, the second time it is done, because the first also starts the device.
     """
     try:
         ready = runner()
@@ -100,7 +100,7 @@ def run_lane(
             clock, ready.fresh, ready.train, warmups=warmups, repeats=repeats, progress=progress
         )
         quality = ready.quality(result)
-    except Exception as error:  # noqa: BLE001  # out of memory, a lost card: all end here
+    except Exception as error:  # noqa: BLE001  # out of memory, card lost: all end here
         first = (str(error).splitlines() or [""])[0]
         return Outcome(lane, FAILED, reason=f"{type(error).__name__}: {first}".rstrip(": "))
     return Outcome(lane, RAN, timings=timings, transfer=transfer, quality=quality)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import os
+import tempfile
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,7 @@ class Libraries:
 
 def load() -> Libraries:
     """Import what there is. A library that is there and broken is not "not installed": its error is kept."""
+    name_a_temporary_folder()
     modules: dict[str, ModuleType] = {}
     errors: dict[str, str] = {}
     for name, distribution in DISTRIBUTIONS.items():
@@ -52,6 +55,17 @@ def load() -> Libraries:
             first = (str(error).splitlines() or [type(error).__name__])[0]
             errors[name] = f"{distribution} cannot be imported: {first}"
     return Libraries(modules, errors)
+
+
+def name_a_temporary_folder() -> None:
+    """Name one where the machine has none that can be written to, a container with ``--read-only`` say.
+
+    torch's optimisers ask for its name when they are first used, and write nothing into it.
+    """
+    try:
+        tempfile.gettempdir()
+    except FileNotFoundError:
+        tempfile.tempdir = os.sep
 
 
 def absent_reason(library: str, device: str, libraries: Libraries) -> str | None:

@@ -1,8 +1,8 @@
 """Build the race image and save it as an archive.
 
 Without arguments: on the stand-in CUDA image with the CPU build of torch, for the simulated hosts.
-``--context FILE`` builds nothing: it writes the context that a host with a network builds from by itself.
-The last line of stdout is JSON: name, and where the archive or the context lies.
+``--name`` and ``--context FILE`` build nothing: a host with a network builds from that context by itself.
+The last line of stdout is JSON: the image's name, and where the archive lies.
 """
 
 from __future__ import annotations
@@ -115,9 +115,7 @@ def stand_in_base() -> str:
     script = ROOT / "tests/standins/cuda/build.py"
     done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
-        sys.exit(
-            f"{script.relative_to(ROOT)} ended with exit status {done.returncode}; its message stands above."
-        )
+        sys.exit(f"{script.name} of the stand-in CUDA image failed; its message stands above.")
     return str(json.loads(done.stdout.splitlines()[-1])["image"])
 
 
@@ -181,20 +179,21 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
+    parser.add_argument("--name", action="store_true", help="say what the image is called; build nothing")
+    parser.add_argument("--context", metavar="FILE", type=Path, help="write the context there; build nothing")
+    parser.add_argument("--base", default=REAL_BASE, help="with these two: the CUDA image to build on")
+    parser.add_argument("--torch", default=TORCH, help="with these two: which torch")
     parser.add_argument(
-        "--context", metavar="FILE", type=Path, help="write a build context there and build nothing"
+        "--torch-index", default=REAL_INDEX, help="with these two: the index that has its build"
     )
-    parser.add_argument("--base", default=REAL_BASE, help="with --context: the CUDA image to build on")
-    parser.add_argument("--torch", default=TORCH, help="with --context: which torch")
-    parser.add_argument("--torch-index", default=REAL_INDEX, help="with --context: where its build is found")
     arguments = parser.parse_args()
-    if not arguments.context:
+    if not arguments.name and not arguments.context:
         common.finish(**archive())
         return 0
     files = context_files()
-    write_context(arguments.context, files, None)
-    name = image_name(files, arguments.base, arguments.torch, arguments.torch_index)
-    common.finish(name=name, context=str(arguments.context))
+    if arguments.context:
+        write_context(arguments.context, files, None)
+    common.finish(name=image_name(files, arguments.base, arguments.torch, arguments.torch_index))
     return 0
 
 
