@@ -200,15 +200,15 @@ def _smi_commands() -> list[Spec]:
     ]
 
 
-def _packages(name: str, patterns: tuple[str, ...], **spec: Any) -> Spec:  # noqa: ANN401
+def _packages(name: str, patterns: tuple[str, ...], without: str = "$^") -> Spec:
     script = (
         "if command -v dpkg-query >/dev/null; then"
         " dpkg-query -W -f='${Package} ${Version} ${db:Status-Status}\\n' \"$@\" 2>/dev/null;"
         " else rpm -qa --qf '%{NAME} %{VERSION}-%{RELEASE} installed\\n' \"$@\"; fi"
     )
-    return _shell(
-        name, script, *patterns, lines=r" (?!not-installed)\S+$", needs_any=["dpkg-query", "rpm"], **spec
-    )
+    # dpkg also lists what it merely knows of.
+    lines = rf"^(?!{without}).* (?!not-installed)\S+$"
+    return _shell(name, script, *patterns, lines=lines, needs_any=["dpkg-query", "rpm"])
 
 
 def _engine_commands() -> list[Spec]:
@@ -257,7 +257,7 @@ def _machine_commands() -> list[Spec]:
         _command("nvidia-ctk-version", "nvidia-ctk", "--version"),
         _command("nvidia-cdi-list", "nvidia-ctk", "cdi", "list"),
         _packages("toolkit-packages", _TOOLKIT),
-        _packages("driver-packages", drivers),
+        _packages("driver-packages", drivers, without="(lib)?nvidia-container"),
         _command("dpkg-audit", "dpkg", "--audit"),
         _command("apt-policy", "apt-cache", "policy", *_APT),
         _shell("held-packages", held, needs_any=["apt-mark", "dnf"]),

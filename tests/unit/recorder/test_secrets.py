@@ -47,7 +47,7 @@ def test_secret_goes_and_the_rest_stays(text: str) -> None:
         "deb [signed-by=/usr/share/keyrings/nvidia.gpg] https://nvidia.github.io/stable/deb/amd64 /\n",
         "GPU 0: NVIDIA A10 (UUID: GPU-5150)\n",
         'RegistryDwords: ""\nEnableMSI: 1\n',
-        '{"runtimes": {"nvidia": {"args": [], "path": "nvidia-container-runtime"}}, "log-opts": {"a": "10m"}}',
+        '{"runtimes": {"nvidia": {"args": [], "path": "nvidia-container-runtime"}}, "log-opts": {"a": "1m"}}',
         '{"a": 12345678901234567890, "b": 1.0e5,}',
         "proc /proc proc rw,nosuid 0 0\n",
         "mailto:someone@debian.example",
