@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
 CDI_KIND = "nvidia.com/gpu"
 
+# docker.socket starts a stopped engine for its first client: a recording must not.
+_GUARD = (
+    "if [ -d /run/systemd/system ] && ! systemctl -q is-active docker.service"
+    " && systemctl -q is-active docker.socket; then"
+    " echo 'not run: docker.service is not active and docker.socket would start it' >&2; exit 125; fi;"
+    ' exec "$@"'
+)
+
 Cards: TypeAlias = "Literal['all'] | int | Sequence[str | int]"
 """``"all"``, a count, or the ids (indexes or UUIDs) of the cards."""
 
@@ -67,3 +75,8 @@ def docker_run(
     for key, value in (env or {}).items():
         argv += ["-e", f"{key}={value}"]
     return [*argv, *options, image, *command]
+
+
+def unless_asleep(argv: Sequence[str]) -> list[str]:
+    """Wrap a docker command so that it fails (125) where asking would start a stopped engine."""
+    return ["sh", "-c", _GUARD, "sh", *argv]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from verify.facts.card import QUERY_FIELDS
-from verify.launch import Cards, docker_run
+from verify.launch import Cards, docker_run, unless_asleep
 
 Where = Literal["host", "container"]
 Spec = dict[str, Any]
@@ -19,14 +19,6 @@ Spec = dict[str, Any]
 DEADLINE_S = 60
 RUN_LIMIT_S = 20
 _CONTAINER_NAME = "gpu-host-run-{run_id}"
-
-# docker.socket starts a stopped engine for its first client: a recording must not.
-_GUARD = (
-    "if [ -d /run/systemd/system ] && ! systemctl -q is-active docker.service"
-    " && systemctl -q is-active docker.socket; then"
-    " echo 'not run: docker.service is not active and docker.socket would start it' >&2; exit 125; fi;"
-    ' exec "$@"'
-)
 
 _TOOLKIT = (
     "nvidia-container-toolkit",
@@ -301,4 +293,4 @@ def recorder_argv(where: Where, image: str | None = None) -> list[str]:
     if image is None:
         raise ValueError("a container recording needs an image")
     run = docker_run(image, ["python3", "-", text], gpus="all", interactive=True)
-    return ["sh", "-c", _GUARD, "sh", *run]
+    return unless_asleep(run)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from verify.checks import judge
 from verify.errors import VerifyError
 from verify.race.markdown import markdown as race_page
-from verify.recording import load
+from verify.recording import Recording
 from verify.report.files import recover, replace_file, replace_folder
 from verify.report.junit import junit
 from verify.report.markdown import fleet_page
@@ -70,7 +70,7 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
 
 def judge_host(run: Json, documents: dict[str, Json], race: Json | None) -> HostReport:
     """Draw one host's report from its documents."""
-    recordings = {where: load(json.dumps(document)) for where, document in documents.items()}
+    recordings = {where: Recording.from_document(document) for where, document in documents.items()}
     collection = run.get("collection") or {}
     outcome = str(collection.get("outcome") or "ok")
     detail = collection.get("detail")

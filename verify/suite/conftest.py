@@ -80,4 +80,6 @@ def run(host: Any, request: pytest.FixtureRequest) -> dict[str, Any]:  # noqa: A
     if not path.is_file():
         pytest.fail(f"there is no {path}: {host.backend.hostname} was not collected")
     document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    if not document.get("image"):
+        pytest.fail(f"{host.backend.hostname} has no image to look with: {document.get('collection')}")
     return document
