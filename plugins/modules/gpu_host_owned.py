@@ -1,0 +1,127 @@
+#!/usr/bin/python
+"""Ansible module: note, before a change, what is going to be ours; read it; forget it."""
+
+from __future__ import annotations
+
+DOCUMENTATION = r"""
+module: gpu_host_owned
+short_description: Notes what a role, and not the user, is about to install or change
+description:
+  - Of the packages and files named, only those that are not there yet become the role's.
+  - What the user had is therefore never removed.
+  - Keeps /var/lib/gpu-host/owned.json, written whole or not at all.
+options:
+  role: {description: The role's name., type: str, required: true}
+  state:
+    description: present notes, query reads, absent forgets.
+    type: str
+    choices: [present, query, absent]
+    default: present
+  packages: {description: Packages about to be installed., type: list, elements: str, default: []}
+  files: {description: Files about to be written., type: list, elements: path, default: []}
+  settings: {description: Whatever else the role needs to undo its change., type: dict, default: {}}
+  path: {description: The ownership file., type: path, default: /var/lib/gpu-host/owned.json}
+author: [gpu-host maintainers]
+"""
+
+EXAMPLES = r"""
+- name: Note what will be ours
+  gpu_host_owned:
+    role: docker_engine
+    packages: [docker.io]
+"""
+
+RETURN = r"""
+packages: {description: Packages that the role owns., type: list, returned: always}
+files: {description: Files that the role owns., type: list, returned: always}
+settings: {description: Settings that the role noted., type: dict, returned: always}
+"""
+
+import os
+import tempfile
+from pathlib import Path
+
+from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.gpu_host_ownership import (
+    OwnershipError,
+    claim,
+    drop,
+    dump,
+    empty,
+    entry,
+    installed,
+    parse,
+)
+
+QUERIES = (
+    ("dpkg-query", ["-W", "-f=${Package} ${db:Status-Status}\\n"]),
+    ("rpm", ["-q", "--queryformat", "%{NAME} installed\\n"]),
+)
+
+
+def not_there(module: AnsibleModule) -> dict:
+    """Return those of the packages and files named that this host does not have yet."""
+    names = module.params["packages"]
+    have: set = set()
+    for program, arguments in QUERIES:
+        found = module.get_bin_path(program)
+        if found and names:
+            # A name that is not known is reported on standard error, beside the rows of the others.
+            have = installed(module.run_command([found, *arguments, *names])[1])
+            break
+    return {
+        "packages": [name for name in names if name not in have],
+        "files": [path for path in module.params["files"] if not os.path.lexists(path)],
+    }
+
+
+def write(module: AnsibleModule, path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    handle, fresh = tempfile.mkstemp(dir=str(path.parent), prefix=".owned.")
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    Path(fresh).chmod(0o644)
+    module.atomic_move(fresh, str(path))
+
+
+def main() -> None:
+    module = AnsibleModule(
+        argument_spec={
+            "role": {"type": "str", "required": True},
+            "state": {"type": "str", "choices": ["present", "query", "absent"], "default": "present"},
+            "packages": {"type": "list", "elements": "str", "default": []},
+            "files": {"type": "list", "elements": "path", "default": []},
+            "settings": {"type": "dict", "default": {}},
+            "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
+        },
+        supports_check_mode=True,
+    )
+    role, state, path = module.params["role"], module.params["state"], Path(module.params["path"])
+    try:
+        before = parse(path.read_text(encoding="utf-8"), str(path)) if path.exists() else empty()
+    except (OwnershipError, UnicodeDecodeError) as error:
+        module.fail_json(msg=str(error))
+    after = before
+    if state == "present":
+        after = claim(before, role, not_there(module), module.params["settings"])
+        if entry(after, role) == {"packages": [], "files": [], "settings": {}}:
+            after = before  # nothing of it is ours: no entry either
+    elif state == "absent":
+        after = drop(before, role)
+    changed = after != before
+    if changed and not module.check_mode:
+        write(module, path, dump(after))
+    diff = {
+        "before": dump(before),
+        "after": dump(after),
+        "before_header": str(path),
+        "after_header": str(path),
+    }
+    # After state absent the caller still wants to know what it was.
+    module.exit_json(changed=changed, diff=diff, **entry(before if state == "absent" else after, role))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,108 @@
+"""The ownership file: what the user had never becomes ours; a damaged file is not taken for an empty one."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[3]
+MODULE = ROOT / "plugins" / "modules" / "gpu_host_owned.py"
+DPKG = """#!/bin/sh
+echo 'docker.io installed'
+echo 'iptables not-installed'
+echo 'docker-cli config-files'
+"""
+
+
+SHIM = """
+import json, runpy, sys
+import ansible.module_utils
+from ansible.module_utils import basic
+ansible.module_utils.__path__.append(sys.argv[1])
+basic._ANSIBLE_ARGS, basic._ANSIBLE_PROFILE = sys.stdin.buffer.read(), "legacy"
+runpy.run_path(sys.argv[2], run_name="__main__")
+"""
+
+
+@pytest.fixture
+def owned(tmp_path: Path) -> Any:
+    """Run the real module in a process of its own, with a dpkg-query of the test's own."""
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    dpkg = bin_dir / "dpkg-query"
+    dpkg.write_text(DPKG)
+    dpkg.chmod(0o755)
+
+    def run(*, check: bool = False, **parameters: Any) -> dict[str, Any]:
+        given = {"role": "docker_engine", "path": str(tmp_path / "lib" / "owned.json"), **parameters}
+        done = subprocess.run(
+            [sys.executable, "-c", SHIM, ROOT / "plugins" / "module_utils", MODULE],
+            input=json.dumps({"ANSIBLE_MODULE_ARGS": {**given, "_ansible_check_mode": check}}),
+            env={**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}"},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        result: dict[str, Any] = json.loads(done.stdout)
+        return result
+
+    return run
+
+
+def test_only_what_is_not_there_becomes_ours(owned: Any, tmp_path: Path) -> None:
+    theirs = tmp_path / "daemon.json"
+    theirs.write_text("{}")
+    ours = str(tmp_path / "new.list")
+    result = owned(packages=["docker.io", "docker-cli", "iptables"], files=[str(theirs), ours])
+    assert result["changed"]
+    assert result["packages"] == ["docker-cli", "iptables"]
+    assert result["files"] == [ours]
+    path = tmp_path / "lib" / "owned.json"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert json.loads(path.read_text())["roles"]["docker_engine"]["packages"] == ["docker-cli", "iptables"]
+
+
+def test_a_second_run_changes_nothing_and_check_mode_writes_nothing(owned: Any, tmp_path: Path) -> None:
+    path = tmp_path / "lib" / "owned.json"
+    assert owned(packages=["iptables"], check=True)["changed"]
+    assert not path.exists()
+    owned(packages=["iptables"])
+    before = path.read_bytes()
+    assert not owned(packages=["iptables"])["changed"]
+    assert path.read_bytes() == before
+
+
+def test_nothing_of_ours_is_no_entry(owned: Any, tmp_path: Path) -> None:
+    assert not owned(packages=["docker.io"])["changed"]
+    assert not (tmp_path / "lib" / "owned.json").exists()
+
+
+def test_forgetting_one_role_keeps_the_others(owned: Any, tmp_path: Path) -> None:
+    owned(packages=["iptables"])
+    owned(role="nvidia_driver", packages=["nvidia-smi"], settings={"a": 1})
+    assert owned(state="absent")["packages"] == ["iptables"]
+    assert owned(state="query")["packages"] == []
+    left = json.loads((tmp_path / "lib" / "owned.json").read_text())["roles"]
+    assert left == {"nvidia_driver": {"packages": ["nvidia-smi"], "files": [], "settings": {"a": 1}}}
+
+
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"schema": 1}', '{"schema": 9, "roles": {}}', '{"schema": 1, "roles": {"a": 1}}']
+)
+def test_a_damaged_file_is_refused_and_left_as_it_is(owned: Any, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "lib" / "owned.json"
+    path.parent.mkdir()
+    path.write_text(text)
+    result = owned(packages=["iptables"])
+    assert result["failed"]
+    assert str(path) in result["msg"]
+    assert "move it away" in result["msg"]
+    assert path.read_text() == text
