@@ -16,21 +16,26 @@ from pathlib import Path
 
 from packages import LIB, PACKAGES, REVISION, VERSIONS, Package, control, has_cdi_refresh
 
+# Compiled once at installation: the runtime is started for every step of every container.
 POSTINST = """#!/bin/sh
 set -e
-if [ "$1" = configure ] && [ -d /run/systemd/system ]; then
-  systemctl daemon-reload
-  systemctl enable --quiet nvidia-cdi-refresh.path nvidia-cdi-refresh.service
-  # A host without a working driver has no specification yet: no reason for the installation to fail.
-  systemctl restart nvidia-cdi-refresh.path || true
-  systemctl restart nvidia-cdi-refresh.service || true
-fi
+[ "$1" = configure ] || exit 0
+python3 -m compileall -q @MODULES@
+"""
+POSTINST_REFRESH = """[ -d /run/systemd/system ] || exit 0
+systemctl daemon-reload
+systemctl enable --quiet nvidia-cdi-refresh.path nvidia-cdi-refresh.service
+# A host without a working driver has no specification yet: no reason for the installation to fail.
+systemctl restart nvidia-cdi-refresh.path || true
+systemctl restart nvidia-cdi-refresh.service || true
 """
 PRERM = """#!/bin/sh
 set -e
-if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
-  systemctl disable --quiet --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service || true
-fi
+find @MODULES@ -name __pycache__ -prune -exec rm -r {} +
+[ "$1" = remove ] || exit 0
+"""
+PRERM_REFRESH = """[ -d /run/systemd/system ] || exit 0
+systemctl disable --quiet --now nvidia-cdi-refresh.path nvidia-cdi-refresh.service || true
 """
 
 
@@ -49,23 +54,26 @@ def lay_out(package: Package, version: str, source: Path, tree: Path) -> None:
         text = launcher
         for name, value in {
             "PROGRAM": program.name, "VERSION": version, "MODULE": program.module,
-            "FOLDER": program.folder, "PREFIX": program.prefix,
+            "FOLDER": program.folder, "PREFIX": program.prefix, "FLAGS": program.flags,
         }.items():  # fmt: skip
             text = text.replace(f"@{name}@", value)
         put(tree / "usr/bin" / program.name, text, 0o755)
     if package.modules:
         target = tree / package.modules.lstrip("/") / "simulated_toolkit"
         shutil.copytree(source / "simulated_toolkit", target, ignore=shutil.ignore_patterns("__pycache__"))
+        refresh = package.name == "nvidia-container-toolkit-base" and has_cdi_refresh(version)
+        postinst = POSTINST + (POSTINST_REFRESH if refresh else "")
+        prerm = PRERM + (PRERM_REFRESH if refresh else "")
+        put(tree / "DEBIAN/postinst", postinst.replace("@MODULES@", package.modules), 0o755)
+        put(tree / "DEBIAN/prerm", prerm.replace("@MODULES@", package.modules), 0o755)
+        if refresh:
+            for unit in ("nvidia-cdi-refresh.service", "nvidia-cdi-refresh.path"):
+                put(tree / "usr/lib/systemd/system" / unit, (source / "files" / unit).read_text())
     if package.name == "libnvidia-container1":
         put(tree / LIB.lstrip("/") / f"{package.name}.version", f"{version}\n")
     if package.name == "nvidia-container-toolkit-base":
         put(tree / "etc/nvidia-container-runtime/config.toml", (source / "files/config.toml").read_text())
         put(tree / "DEBIAN/conffiles", "/etc/nvidia-container-runtime/config.toml\n")
-        if has_cdi_refresh(version):
-            for unit in ("nvidia-cdi-refresh.service", "nvidia-cdi-refresh.path"):
-                put(tree / "usr/lib/systemd/system" / unit, (source / "files" / unit).read_text())
-            put(tree / "DEBIAN/postinst", POSTINST, 0o755)
-            put(tree / "DEBIAN/prerm", PRERM, 0o755)
 
 
 def build(package: Package, version: str, source: Path, repo: Path) -> str:

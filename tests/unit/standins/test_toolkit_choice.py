@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.standins.toolkit.simulated_toolkit import choose, hook, runtime
+from tests.standins.toolkit.simulated_toolkit import bundle, choose, hook, runtime
 from tests.standins.toolkit.simulated_toolkit.choose import Card
 
 CARDS = (Card(0, "GPU-a", 0), Card(1, "GPU-b", 3))
@@ -88,4 +88,4 @@ def test_only_create_is_the_runtimes_business() -> None:
     ],
 )
 def test_mode(mode: str, version: str, *, legacy: bool) -> None:
-    assert runtime.is_legacy(mode, version) is legacy
+    assert bundle.is_legacy(mode, version) is legacy

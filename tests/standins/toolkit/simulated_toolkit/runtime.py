@@ -1,20 +1,17 @@
-"""nvidia-container-runtime: adds the cards asked for to the bundle's config.json, then becomes runc."""
+"""nvidia-container-runtime: adds the cards asked for to the bundle's config.json, then becomes runc.
+
+containerd calls it five times for each container, and only ``create`` has work for it: the modules for that
+are imported there.
+"""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
-import time
 from pathlib import Path
-from typing import Any, NoReturn
 
-from . import cdi, choose, driver, inject, nvml, oci, settings
+from . import settings
 from .errors import ToolkitError
-
-MODIFIER = 'failed to create the automatic CDI modifier: failed to generate CDI spec for mode "auto"'
-# Since 1.18 the runtime makes its specification on the fly (jit-cdi); before, auto meant the legacy hook.
-JIT_CDI_SINCE = (1, 18)
 
 
 def option(arguments: list[str], *names: str) -> str | None:
@@ -35,56 +32,12 @@ def bundle_of(arguments: list[str]) -> Path | None:
     return Path(option(arguments, "--bundle", "-b") or Path.cwd())
 
 
-def is_legacy(mode: str, version: str) -> bool:
-    """Whether the cards come by the hook instead of a specification."""
-    if mode == "auto":
-        return tuple(int(part) for part in version.split(".")[:2]) < JIT_CDI_SINCE
-    return mode == "legacy"
-
-
-def modified(config: dict[str, Any], words: tuple[str, ...]) -> dict[str, Any]:
-    """Return the container's config with the cards it asked for."""
-    try:
-        found = driver.look()
-        cards = choose.chosen(words, found.cards)
-    except nvml.NvmlError as error:
-        raise ToolkitError(f"{MODIFIER}: failed to initialize NVML: {error}") from error
-    except choose.UnknownDeviceError as error:
-        raise ToolkitError(
-            f"failed to inject CDI devices: unresolvable CDI devices runtime.nvidia.com/gpu={error}"
-        ) from error
-    return oci.apply(config, cdi.common_edits(found), [card.node for card in cards], inject.numbers_of)
-
-
-def edit_bundle(bundle: Path, mode: str, version: str) -> None:
-    """Rewrite config.json where the container asked for cards; else leave it alone."""
-    file = bundle / "config.json"
-    config = json.loads(file.read_text())
-    words = choose.words(choose.variable(config.get("process", {}).get("env") or []))
-    if words is None:
-        return
-    if is_legacy(mode, version):
-        hook = shutil.which(oci.PRESTART_HOOK) or f"/usr/bin/{oci.PRESTART_HOOK}"
-        config = oci.with_prestart_hook(config, hook)
-    else:
-        config = modified(config, words)
-    file.write_text(json.dumps(config))
-
-
-def become_low_level(names: list[str], arguments: list[str]) -> NoReturn:
-    """Become the first runtime of the list that is on PATH."""
+def become_low_level(names: list[str], arguments: list[str]) -> None:
+    """Become the first runtime of the list that is on PATH; returns only by an error."""
     for name in names:
         if program := shutil.which(name):
             os.execv(program, [name, *arguments])  # noqa: S606 - replaces this process
     raise ToolkitError(f"error locating runtime: no runtime binary found from candidate list: {names}")
-
-
-def log_error(arguments: list[str], error: ToolkitError) -> None:
-    """Leave the reason where containerd looks for it: it shows that file's last error, never our stderr."""
-    if path := option(arguments, "--log"):
-        now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        with Path(path).open("a") as file:
-            file.write(json.dumps({"level": "error", "msg": str(error), "time": now}) + "\n")
 
 
 def main(arguments: list[str], version: str) -> int:
@@ -93,11 +46,14 @@ def main(arguments: list[str], version: str) -> int:
         print(f"NVIDIA Container Runtime version {version} (simulated)\ncommit: simulated\n", flush=True)
     # A broken file is noticed before there is a log: containerd then has no reason to show.
     config = settings.load()
-    names = settings.get(config, "nvidia-container-runtime.runtimes", ["runc", "crun"])
-    if bundle := bundle_of(arguments):
+    if folder := bundle_of(arguments):
+        from . import bundle  # noqa: PLC0415 - see above
+
+        mode = settings.get(config, "nvidia-container-runtime.mode", "auto")
         try:
-            edit_bundle(bundle, settings.get(config, "nvidia-container-runtime.mode", "auto"), version)
+            bundle.edit(folder, mode, version)
         except ToolkitError as error:
-            log_error(arguments, error)
+            bundle.log_error(option(arguments, "--log"), error)
             raise
-    become_low_level(names, arguments)
+    become_low_level(settings.get(config, "nvidia-container-runtime.runtimes", ["runc", "crun"]), arguments)
+    return 0
