@@ -9,6 +9,7 @@ short_description: Installs a signing key after its fingerprint was checked
 description:
   - Downloads a key to a temporary file, and puts it in place only if it is the expected one.
   - A keyring that already holds exactly that key is kept without a download.
+  - Check mode downloads and checks too, and writes nothing.
 options:
   url: {description: Where the key is., type: str, required: true}
   fingerprint: {description: "Full fingerprint, 40 or 64 hexadecimal digits.", type: str, required: true}
@@ -64,9 +65,9 @@ def download(module: AnsibleModule, url: str, path: Path) -> None:
     path.write_bytes(data)
 
 
-def install(module: AnsibleModule, home: str, needed: str) -> None:
-    """Download, turn into a binary keyring, check that very file, and only then move it into place."""
-    url, path = module.params["url"], module.params["path"]
+def fetch(module: AnsibleModule, home: str, needed: str) -> Path:
+    """Download, turn into a binary keyring, and return that very file once it is checked."""
+    url = module.params["url"]
     raw, ring = Path(home, "downloaded"), Path(home, "keyring")
     download(module, url, raw)
     if raw.read_bytes().lstrip().startswith(b"-----BEGIN PGP"):
@@ -75,8 +76,7 @@ def install(module: AnsibleModule, home: str, needed: str) -> None:
     refused = objection(keys_in(module, home, str(checked)), needed, url)
     if refused:
         module.fail_json(msg=refused)
-    checked.chmod(0o644)
-    module.atomic_move(str(checked), path)
+    return checked
 
 
 def main() -> None:
@@ -100,8 +100,11 @@ def main() -> None:
         module.exit_json(changed=not Path(path).exists(), fingerprint=needed)
     with tempfile.TemporaryDirectory(dir=module.tmpdir) as home:
         present = Path(path).exists() and keys_in(module, home, path) == [needed]
-        if not present and not module.check_mode:
-            install(module, home, needed)
+        if not present:
+            checked = fetch(module, home, needed)
+            if not module.check_mode:
+                checked.chmod(0o644)
+                module.atomic_move(str(checked), path)
     module.exit_json(changed=not present, fingerprint=needed)
 
 
