@@ -6,6 +6,7 @@ import importlib
 import os
 import tempfile
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -57,15 +58,16 @@ def load() -> Libraries:
     return Libraries(modules, errors)
 
 
-def name_a_temporary_folder() -> None:
-    """Name one where the machine has none that can be written to, a container with ``--read-only`` say.
+def name_a_temporary_folder(shared_memory: Path = Path("/dev/shm")) -> None:  # noqa: S108
+    """Use shared memory where there is no other place to write, as in a container with ``--read-only``.
 
-    torch's optimisers ask for its name when they are first used, and write nothing into it.
+    torch's optimisers make a cache folder when they are first used, and fail where they cannot.
     """
     try:
         tempfile.gettempdir()
     except FileNotFoundError:
-        tempfile.tempdir = os.sep
+        if os.access(shared_memory, os.W_OK):
+            tempfile.tempdir = str(shared_memory)
 
 
 def absent_reason(library: str, device: str, libraries: Libraries) -> str | None:

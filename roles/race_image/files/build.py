@@ -5,6 +5,7 @@ Without arguments: on the stand-in CUDA image with the CPU build of torch, for t
 The last line of stdout is JSON: the image's name, and where the archive lies.
 """
 
+# ruff: noqa: INP001  # a role's files are no package
 from __future__ import annotations
 
 import argparse
@@ -63,7 +64,7 @@ def write_context(target: Path, files: dict[str, Path], wheels: Path | None) -> 
 
 
 def download(target: Path, *what: str) -> subprocess.CompletedProcess[str]:
-    """Fetch wheels for the image's Python, whichever Python runs this; pip's own configuration says where from."""
+    """Fetch wheels for the image's Python, whichever runs this; pip's own configuration says where from."""
     platforms = [f"--platform=manylinux_{glibc}_{platform.machine()}" for glibc in STAND_IN_GLIBC]
     platforms.append(f"--platform=manylinux2014_{platform.machine()}")
     options = [
@@ -99,7 +100,7 @@ def wheelhouse() -> Path:
         if not done.returncode:
             done = download(filled, STAND_IN_TORCH)
             if done.returncode:
-                # PyPI itself has only torch's CUDA builds, of several GB; its CPU builds lie on PyTorch's own index.
+                # PyPI has only torch's CUDA builds, of several GB; CPU builds lie on PyTorch's own index.
                 done = download(filled, STAND_IN_TORCH, f"--index-url={CPU_INDEX}")
         if done.returncode:
             sys.exit(

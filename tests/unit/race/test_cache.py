@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.unit.race import fakes
+from verify.race.cache import reusable
+from verify.race.settings import settings_for
+
+SETTINGS = settings_for().document()
+KEY: dict[str, Any] = {"card": "A card", "driver": "550.1", "image_digest": "sha256:1", "settings": SETTINGS}
+OLD = json.loads(json.dumps(fakes.race(
+    [{"name": "network", "lanes": [{"status": "ran"}, {"status": "absent"}]}], settings=SETTINGS
+)))  # fmt: skip
+
+
+def test_the_same_is_reused() -> None:
+    assert reusable(OLD, **KEY)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"card": "another"},
+        {"card": None},
+        {"driver": "580.1"},
+        {"image_digest": None},
+        {"settings": settings_for(7).document()},
+        {"settings": settings_for(quick=True).document()},
+    ],
+    ids=str,
+)
+def test_anything_else_is_run_again(change: dict[str, Any]) -> None:
+    assert not reusable(OLD, **{**KEY, **change})
+
+
+@pytest.mark.parametrize(
+    "old",
+    [
+        {},
+        {**OLD, "schema": 2},
+        {**OLD, "versions": {"race": 0}},
+        {**OLD, "contestants": None},
+        {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "failed"}]}]},
+        {**OLD, "contestants": [{"lanes": [{"status": "absent"}]}]},
+        {**OLD, "card": "A card"},
+    ],
+    ids=["empty", "schema", "version", "damaged", "failed lane", "nothing ran", "card of another shape"],
+)
+def test_an_old_or_a_broken_race_is_run_again(old: dict[str, Any]) -> None:
+    assert not reusable(old, **KEY)
+
+
+def test_without_a_card_then_and_now() -> None:
+    assert reusable({**OLD, "card": None}, **{**KEY, "card": None, "driver": None})
