@@ -1,0 +1,63 @@
+"""A check: its id, what it depends on, and the pure function that judges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from verify.checks.state import State
+from verify.findings import Layer, Status
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What one check makes of the facts, before anything it depends on is looked at."""
+
+    status: Status
+    summary: str
+    remedy: str | None = None
+    evidence: tuple[str, ...] = ()
+    between: tuple[Layer, Layer] | None = None
+    final: bool = False
+    """A skip that no failure elsewhere explains: it does not apply to this kind of host."""
+
+
+Judge: TypeAlias = Callable[[State], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One check of the stack. A failed or blocked check in ``needs`` blocks this one."""
+
+    id: str
+    layer: Layer
+    judge: Judge
+    needs: tuple[str, ...] = ()
+
+
+def passed(summary: str, evidence: tuple[str, ...]) -> Verdict:
+    """It is as it must be."""
+    return Verdict(Status.PASS, summary, evidence=evidence)
+
+
+def warned(summary: str, remedy: str | None, evidence: tuple[str, ...]) -> Verdict:
+    """It works, and a person should know something about it."""
+    return Verdict(Status.WARN, summary, remedy, evidence)
+
+
+def failed(
+    summary: str, remedy: str, evidence: tuple[str, ...], between: tuple[Layer, Layer] | None = None
+) -> Verdict:
+    """It is not as it must be, and this is the next step."""
+    return Verdict(Status.FAIL, summary, remedy, evidence, between)
+
+
+def not_recorded(what: str) -> Verdict:
+    """Nobody looked."""
+    return Verdict(Status.SKIP, f"not recorded: {what}")
+
+
+def not_applicable(why: str, evidence: tuple[str, ...] = ()) -> Verdict:
+    """There is nothing of the kind here."""
+    return Verdict(Status.SKIP, why, evidence=evidence, final=True)

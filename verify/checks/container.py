@@ -1,0 +1,66 @@
+"""Layer container: a container that asked for every card, seen from inside."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.checks.check import Check, Verdict, failed, not_recorded, passed
+from verify.checks.driver import TROUBLES
+from verify.checks.ways import CHECKS as WAYS
+from verify.facts.driver import Trouble
+from verify.findings import Layer
+
+if TYPE_CHECKING:
+    from verify.checks.state import State
+
+
+def recorded(state: State) -> Verdict:
+    """Whether there is a recording from inside a container."""
+    if not state.container.recorded:
+        if not state.runs:
+            return not_recorded("a container")
+        return failed(
+            "there is no recording from inside a container",
+            "gpu-verify record --where container --image IMAGE  # it says why",
+            (),
+        )
+    return passed(
+        "a container that asked for every card was recorded from inside",
+        ("recording-container.json: where container",),
+    )
+
+
+def answers(state: State) -> Verdict:
+    """Whether nvidia-smi answers inside, for the same cards as on the host."""
+    inside, host = state.container.driver, state.driver
+    if not inside.recorded:
+        return not_recorded("nvidia-smi in the container")
+    between = (Layer.RUNTIME, Layer.CONTAINER)
+    if not inside.answers:
+        meaning, remedy = TROUBLES[inside.trouble or Trouble.UNKNOWN]
+        if host.answers:
+            remedy = "make a new container; still so? systemctl restart nvidia-cdi-refresh docker"
+        return failed(f"in the container: {meaning}; it says {inside.said!r}", remedy, inside.evidence, between)
+    seen, there = ([card.uuid for card in facts.cards] for facts in (inside, host))
+    if host.answers and seen != there:
+        return failed(
+            f"nvidia-smi in the container lists {len(seen)} cards, on the host {len(there)}: "
+            f"{', '.join(map(str, seen))} against {', '.join(map(str, there))}",
+            "nvidia-smi -L  # on the host and in the container",
+            (*inside.evidence[:1], *host.evidence[:1]),
+            between,
+        )
+    cuda = f", CUDA {inside.cuda}" if inside.cuda else ""
+    return passed(f"nvidia-smi in the container lists {len(seen)} cards, driver {inside.version}{cuda}", inside.evidence)
+
+
+CHECKS = (
+    *WAYS,
+    Check(
+        "container.recorded",
+        Layer.CONTAINER,
+        recorded,
+        needs=("engine.answers", "image.present", "container.run-gpus-all"),
+    ),
+    Check("container.answers", Layer.CONTAINER, answers, needs=("container.recorded", "driver.answers")),
+)

@@ -1,0 +1,166 @@
+"""Layer driver: the user space answers and agrees with the module; its branch is alive."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.compat.driver import below_floor, end_of_life, has_floor, known_branch
+from verify.facts.driver import Trouble
+from verify.findings import Layer
+
+if TYPE_CHECKING:
+    from verify.checks.state import State
+
+_REBOOT = "reboot, so that the kernel loads the module that is installed (nothing needs to be installed again)"
+
+# What it means, and the next command.
+TROUBLES = {
+    Trouble.NOT_INSTALLED: (
+        "nvidia-smi is not installed: the driver's user space is missing",
+        "install the driver: ansible-playbook playbooks/site.yml -l HOST (role nvidia_driver)",
+    ),
+    Trouble.TIMED_OUT: (
+        "nvidia-smi does not answer",
+        "dmesg | grep -i -e nvrm -e xid | tail  # a card that hangs needs a reboot; slow? nvidia-smi -pm 1",
+    ),
+    Trouble.MISMATCH: ("library and module differ in version", _REBOOT),
+    Trouble.NO_MODULE: (
+        "nvidia-smi cannot reach the kernel module",
+        "modprobe nvidia && dmesg | grep -i nvrm | tail",
+    ),
+    Trouble.NO_LIBRARY: (
+        "nvidia-smi cannot load libnvidia-ml.so: the library is missing or damaged",
+        "apt-get install --reinstall libnvidia-ml1 && ldconfig  # other systems: the package that holds it",
+    ),
+    Trouble.NO_PERMISSION: (
+        "nvidia-smi may not open the device nodes",
+        "ls -l /dev/nvidia*  # mode 0666 is usual; see NVreg_DeviceFileMode in /etc/modprobe.d",
+    ),
+    Trouble.LOST: (
+        "a card has fallen off the bus",
+        "this is hardware: dmesg | grep -i xid, then power off and on; installing software again will not help",
+    ),
+    Trouble.BLOCKED_BY_OS: (
+        "the operating system blocks the access to the cards",
+        "under WSL: wsl --shutdown and update the Windows driver; in a container: look at its device cgroup",
+    ),
+    Trouble.NO_CARD: (
+        "nvidia-smi finds no card",
+        "dmesg | grep -i nvrm | tail  # 'not supported by open nvidia.ko'? Install the proprietary module",
+    ),
+    Trouble.UNKNOWN: ("nvidia-smi fails", "nvidia-smi; dmesg | grep -i nvrm | tail"),
+}
+
+
+def version_mismatch(state: State) -> Verdict:
+    """Whether the library in user space is of the loaded module's version."""
+    driver, module = state.driver, state.module.version
+    evidence = (*state.module.evidence[:2], *driver.library_evidence)
+    between = (Layer.MODULE, Layer.DRIVER)
+    if state.host.wsl:
+        return not_applicable("not applicable: under WSL tool and driver may differ", state.host.evidence)
+    if driver.trouble is Trouble.MISMATCH:
+        library = " or ".join(map(str, driver.libraries)) or "of another version"
+        return failed(
+            f"the loaded module is {module or 'of unknown version'}, the NVML library is {library}",
+            _REBOOT,
+            (*evidence, *driver.evidence),
+            between,
+        )
+    if module is None or not driver.libraries:
+        return not_recorded("the versions of both the module and the NVML library")
+    # Old libraries stay beside the new one: one that fits is enough.
+    if any(module.starts_with(library) or library.starts_with(module) for library in driver.libraries):
+        return passed(f"module and NVML library are both {module}", evidence)
+    library = " and ".join(map(str, driver.libraries))
+    return failed(f"the loaded module is {module}, the NVML library is {library}", _REBOOT, evidence, between)
+
+
+def answers(state: State) -> Verdict:
+    """Whether nvidia-smi answers for at least one card."""
+    driver = state.driver
+    if not driver.recorded:
+        return not_recorded("nvidia-smi")
+    if not driver.answers:
+        meaning, remedy = TROUBLES[driver.trouble or Trouble.UNKNOWN]
+        said = f': it says "{driver.said}"' if driver.said else ""
+        return failed(f"{meaning}{said}", remedy, driver.evidence)
+    names = ", ".join(f"{card.name or 'a card without a name'}" for card in driver.cards)
+    summary = f"driver {driver.version or 'of unknown version'} answers for {len(driver.cards)} cards: {names}"
+    if driver.inforom:
+        return warned(
+            f"{summary}; it warns that an infoROM is corrupted",
+            "nvidia-smi -q | grep -i inforom  # have the vendor look at that card",
+            driver.evidence,
+        )
+    if driver.partial:
+        return warned(
+            f"{summary}; but {', '.join(driver.partial)}: facts come from the forms that worked",
+            "nvidia-smi -q  # see which question fails",
+            driver.evidence,
+        )
+    return passed(summary, driver.evidence)
+
+
+def every_card(state: State) -> Verdict:
+    """Whether the driver serves every card that is on the bus."""
+    pci, cards = state.card.pci, state.driver.cards
+    if not pci or not state.driver.answers:
+        return not_recorded("both the PCI bus and the driver's list of cards")
+    evidence = (*state.card.evidence[: len(pci)], state.driver.evidence[0])
+    if len(cards) < len(pci):
+        return failed(
+            f"{len(pci)} cards are on the PCI bus, the driver serves {len(cards)}",
+            "dmesg | grep -i -e nvrm -e xid | tail  # lost, or not supported by this module?",
+            evidence,
+            (Layer.CARD, Layer.DRIVER),
+        )
+    return passed(f"the driver serves {len(cards)} cards, {len(pci)} are on the PCI bus", evidence)
+
+
+def security(state: State) -> Verdict:
+    """Whether the driver is below its branch's security floor: a warning, with the bulletin."""
+    version = state.driver.version
+    if version is None:
+        return not_recorded("the driver's version")
+    evidence = state.driver.evidence[-1:]
+    below = below_floor(version)
+    if below:
+        return warned(
+            f"driver {version} is below {below.floor}, the security floor of branch {version.major}: {below.source}",
+            f"update the driver to {below.floor} or newer within its branch, then reboot",
+            evidence,
+        )
+    if not has_floor(version):
+        return not_applicable(f"no security bulletin that was read names a floor for branch {version.major}", evidence)
+    return passed(f"driver {version} is not below the security floor of branch {version.major}", evidence)
+
+
+def branch(state: State) -> Verdict:
+    """Whether the driver's branch is past its end of life: a warning."""
+    version, taken_at = state.driver.version, state.host.taken_at
+    if version is None:
+        return not_recorded("the driver's version")
+    evidence = state.driver.evidence[-1:]
+    ended = end_of_life(version, taken_at[: len("2026-12")] if taken_at else None)
+    if ended:
+        return warned(
+            f"branch {version.major} of the driver ({version}) is {ended}",
+            "plan a change to a long-term branch (580 for cards before Turing, else 580 or 620)",
+            evidence,
+        )
+    if not known_branch(version):
+        return not_applicable(f"branch {version.major} is not in our table", evidence)
+    if taken_at is None:
+        return not_recorded("the date of the recording")
+    return passed(f"branch {version.major} of the driver is alive", evidence)
+
+
+CHECKS = (
+    Check("driver.version-mismatch", Layer.DRIVER, version_mismatch, needs=("module.loaded",)),
+    Check("driver.answers", Layer.DRIVER, answers, needs=("driver.version-mismatch", "module.loaded")),
+    Check("driver.every-card", Layer.DRIVER, every_card, needs=("driver.answers", "card.present")),
+    Check("driver.security-floor", Layer.DRIVER, security, needs=("driver.answers",)),
+    Check("driver.branch", Layer.DRIVER, branch, needs=("driver.answers",)),
+)

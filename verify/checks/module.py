@@ -1,0 +1,41 @@
+"""Layer module: the kernel's half of the driver."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.findings import Layer
+
+if TYPE_CHECKING:
+    from verify.checks.state import State
+
+
+def loaded(state: State) -> Verdict:
+    """Whether the nvidia module is loaded, and which version."""
+    module = state.module
+    if state.host.wsl:
+        return not_applicable("not applicable: under WSL the Windows driver has no Linux module", state.host.evidence)
+    if module.loaded is None:
+        return not_recorded("/proc/driver/nvidia/version, /sys/module/nvidia/version, /proc/modules")
+    if module.loaded:
+        flavour = {True: "open", False: "proprietary", None: "unknown flavour of"}[module.open]
+        version = module.version or "of unknown version"
+        return passed(f"{flavour} nvidia module {version} is loaded", module.evidence)
+    if module.nouveau:
+        return failed(
+            "the nvidia module is not loaded: nouveau holds the card",
+            "blacklist nouveau (echo 'blacklist nouveau' > /etc/modprobe.d/blacklist-nouveau.conf), "
+            "update-initramfs -u, then reboot",
+            module.evidence,
+            (Layer.CARD, Layer.MODULE),
+        )
+    disk = f"; version {module.on_disk} is on the disk" if module.on_disk else ""
+    return failed(
+        f"the nvidia module is not loaded{disk}",
+        "modprobe nvidia && dmesg | grep -i nvrm | tail  # not found? dkms status, then the nvidia_driver role",
+        module.evidence,
+    )
+
+
+CHECKS = (Check("module.loaded", Layer.MODULE, loaded, needs=("card.present",)),)

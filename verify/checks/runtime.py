@@ -1,0 +1,96 @@
+"""Layer runtime: NVIDIA's runtime is registered in the file and in the running daemon."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.compat.engine import has_cdi, needs_cdi_feature
+from verify.facts.runtime import DAEMON_JSON
+from verify.findings import Layer
+
+if TYPE_CHECKING:
+    from verify.checks.state import State
+
+_REGISTER = "nvidia-ctk runtime configure --runtime=docker && systemctl restart docker"
+
+
+def by_cdi(state: State) -> bool:
+    """Whether this engine gives cards by CDI devices that it has found, and has no runtime of NVIDIA's."""
+    registered = "nvidia" in state.engine.runtimes or state.runtime.path or state.runtime.by_flag
+    return bool(state.engine.cdi_devices) and not registered
+
+
+def in_file(state: State) -> Verdict:
+    """Whether daemon.json (or a flag) names the runtime, so that it is still there after a restart."""
+    runtime = state.runtime
+    if runtime.by_flag:
+        return passed(f"runtime nvidia is registered by a flag: {runtime.by_flag}", runtime.evidence)
+    if by_cdi(state):
+        return not_applicable(
+            f"not applicable: this engine found {len(state.engine.cdi_devices)} CDI devices and needs no runtime"
+        )
+    if not runtime.recorded or not runtime.readable:
+        return not_recorded(DAEMON_JSON)
+    if runtime.damage:
+        return failed(
+            f"{DAEMON_JSON} is damaged: {runtime.damage}",
+            f"correct that line, then: {_REGISTER}",
+            runtime.evidence,
+        )
+    if runtime.path is None:
+        still = " (the running daemon still has it: the next restart loses it)" if "nvidia" in state.engine.runtimes else ""
+        empty = ", it is empty" if runtime.empty else ""
+        return failed(f"{DAEMON_JSON} does not name the runtime nvidia{empty}{still}", _REGISTER, runtime.evidence)
+    return passed(f"{DAEMON_JSON} names the runtime nvidia: {runtime.path}", runtime.evidence)
+
+
+def in_daemon(state: State) -> Verdict:
+    """Whether the running daemon has it: the file alone is no proof."""
+    engine = state.engine
+    if not engine.answers:
+        return not_recorded("docker info")
+    evidence = (f"docker-info: Runtimes: {', '.join(engine.runtimes) or 'none'}",)
+    if by_cdi(state):
+        devices = ", ".join(engine.cdi_devices)
+        return passed(
+            f"the running daemon found {len(engine.cdi_devices)} CDI devices: {devices}",
+            (*evidence, f"docker-info: DiscoveredDevices: {devices}"),
+        )
+    if "nvidia" in engine.runtimes:
+        return passed(f"the running daemon has the runtime nvidia: {engine.runtimes['nvidia']}", evidence)
+    listed = ", ".join(engine.runtimes) or "none"
+    if state.runtime.path:
+        return failed(
+            f"{DAEMON_JSON} names the runtime nvidia, the running daemon does not have it (it has: {listed})",
+            "systemctl restart docker  # still missing? This daemon reads another file: docker info, systemctl cat docker",
+            (*evidence, *state.runtime.evidence),
+            (Layer.ENGINE, Layer.RUNTIME),
+        )
+    return failed(f"the running daemon does not have the runtime nvidia (it has: {listed})", _REGISTER, evidence)
+
+
+def cdi_enabled(state: State) -> Verdict:
+    """Whether the running daemon gives CDI devices."""
+    engine = state.engine
+    if not engine.answers or engine.version is None:
+        return not_recorded("docker info")
+    evidence = (f"docker-info: ServerVersion {engine.version}, CDISpecDirs {list(engine.cdi_dirs or ())}",)
+    if not has_cdi(engine.version):
+        return not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI", evidence)
+    if engine.cdi_dirs:
+        return passed(f"engine {engine.version} reads CDI devices from {', '.join(engine.cdi_dirs)}", evidence)
+    why = "features.cdi is not set" if needs_cdi_feature(engine.version) else "it is switched off"
+    return failed(
+        f"engine {engine.version} does not give CDI devices: {why}",
+        f'set "features": {{"cdi": true}} in {DAEMON_JSON} (keep the other features), then: systemctl restart docker',
+        evidence,
+        (Layer.ENGINE, Layer.RUNTIME),
+    )
+
+
+CHECKS = (
+    Check("runtime.in-file", Layer.RUNTIME, in_file, needs=("toolkit.installed",)),
+    Check("runtime.in-daemon", Layer.RUNTIME, in_daemon, needs=("engine.answers", "toolkit.installed")),
+    Check("runtime.cdi-enabled", Layer.RUNTIME, cdi_enabled, needs=("engine.answers",)),
+)

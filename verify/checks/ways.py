@@ -1,0 +1,223 @@
+"""Layer container, the ways of asking: each gives the card, one asked for is one seen, none is none."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.runtime import by_cdi
+from verify.compat.engine import has_cdi
+from verify.findings import Layer
+
+if TYPE_CHECKING:
+    from verify.checks.state import State
+    from verify.facts.card import Card
+    from verify.facts.container import Run
+
+# The form of asking, as a person would type it.
+FORMS = {
+    "run-gpus-all": "--gpus all",
+    "run-gpus-first": "--gpus '\"device=0\"'",
+    "run-runtime": "--runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=all",
+    "run-runtime-first": "--runtime=nvidia -e NVIDIA_VISIBLE_DEVICES=0",
+    "run-cdi": "--device nvidia.com/gpu=all",
+    "run-cdi-first": "--device nvidia.com/gpu=0",
+}
+EVERY_CONTAINER = "every container gets every card, also those that did not ask"
+
+# Text of the daemon -> what it means and the next step (lab notes; the first that fits).
+CAUSES = (
+    (
+        ("could not select device driver", "no known GPU vendor found"),
+        "the daemon knows nobody who gives cards: the toolkit's hook was not there when it started",
+        "systemctl restart docker",
+    ),
+    (
+        ("unknown or invalid runtime name", "Unknown runtime specified"),
+        "the daemon does not know the runtime nvidia",
+        "nvidia-ctk runtime configure --runtime=docker && systemctl restart docker",
+    ),
+    (
+        ("unresolvable CDI devices", "failed to stat CDI host device", "CDI device injection failed"),
+        "the CDI specification does not describe this card, or names a file that is gone",
+        "systemctl restart nvidia-cdi-refresh && nvidia-ctk cdi list",
+    ),
+    (
+        ("nvidia-cdi-hook: no such file",),
+        "nvidia-cdi-hook is missing",
+        "apt-get install --reinstall nvidia-container-toolkit-base",
+    ),
+    (
+        ("couldn't find binary nvidia-container-cli",),
+        "nvidia-container-cli is missing",
+        "apt-get install --reinstall libnvidia-container-tools",
+    ),
+    (
+        ("nvidia-container-runtime\": executable file not found", "nvidia-container-runtime: executable file not found"),
+        "the registered runtime's program is missing",
+        "apt-get install --reinstall nvidia-container-toolkit",
+    ),
+    (
+        ("libnvidia-ml.so.1: cannot open", "error mounting"),
+        "a library of the driver is missing on the host",
+        "nvidia-smi  # on the host; then: ldconfig; systemctl restart nvidia-cdi-refresh",
+    ),
+    (
+        ("nvml error: driver not loaded", "Driver Not Loaded"),
+        "the driver is not loaded",
+        "modprobe nvidia",
+    ),
+    (
+        ("unsatisfied condition",),
+        "the image asks for a newer CUDA than the driver offers",
+        "use an older image, or install a newer driver",
+    ),
+    (
+        ("Failed to initialize NVML",),
+        "the container has the library and may not use the card",
+        "look for no-cgroups = true in /etc/nvidia-container-runtime/config.toml",
+    ),
+)
+
+
+def gives_all(name: str, state: State) -> Verdict:
+    """Whether a container that asks for all cards sees those of the host."""
+    run, refused = _run(name, state)
+    if run is None or not run.cards:
+        return refused
+    host = _uuids(state.driver.cards)
+    if not host:
+        return not_recorded("the UUIDs of the host's cards")
+    seen = _uuids(run.cards)
+    if sorted(seen) != sorted(host):
+        return failed(
+            f"`docker run {FORMS[name]}` sees {len(seen)} cards, the host has {len(host)}: "
+            f"{', '.join(seen)} against {', '.join(host)}",
+            f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # compare with nvidia-smi -L on the host",
+            (*run.evidence, *state.driver.evidence[:1]),
+            (Layer.RUNTIME, Layer.CONTAINER),
+        )
+    return passed(f"`docker run {FORMS[name]}` sees the host's {len(seen)} cards, by UUID", run.evidence)
+
+
+def gives_first(name: str, state: State) -> Verdict:
+    """Whether a container that asks for the first card sees it and no other."""
+    run, refused = _run(name, state)
+    if run is None or not run.cards:
+        return refused
+    host = [card.uuid for card in state.driver.cards if card.index == 0 and card.uuid]
+    if not host:
+        return not_recorded("the UUID of the host's first card")
+    seen = _uuids(run.cards)
+    if len(seen) != 1 or seen != host:
+        found = f"sees {len(seen)} cards" if len(seen) != 1 else "sees another card"
+        return failed(
+            f"`docker run {FORMS[name]}` asked for 1 card and {found}: {', '.join(seen)}, the first is {host[0]}",
+            f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # and: docker info (default runtime, CDI)",
+            (*run.evidence, *state.driver.evidence[:1]),
+            (Layer.RUNTIME, Layer.CONTAINER),
+        )
+    return passed(f"`docker run {FORMS[name]}` sees 1 card, the host's first: {seen[0]}", run.evidence)
+
+
+def gives_none(state: State) -> Verdict:
+    """Whether a container that does not ask sees nothing."""
+    run = state.runs.get("run-none")
+    if run is None or not run.ran:
+        return _unjudged(run, "run-none")
+    evidence = (*run.evidence, f"docker-info: DefaultRuntime: {state.engine.default_runtime}")
+    if run.cards and state.engine.nvidia_is_default:
+        return warned(
+            f"a container that did not ask sees {len(run.cards)} cards: runtime "
+            f"{state.engine.default_runtime} is the default, so {EVERY_CONTAINER}",
+            'take "default-runtime" out of /etc/docker/daemon.json and restart Docker, unless you rely on it',
+            evidence,
+        )
+    if run.cards:
+        return failed(
+            f"a container that did not ask sees {len(run.cards)} cards, and the default runtime is "
+            f"{state.engine.default_runtime or 'unknown'}",
+            "docker info --format '{{json .Runtimes}}'  # which runtime adds cards to every container?",
+            evidence,
+            (Layer.RUNTIME, Layer.CONTAINER),
+        )
+    if not run.no_program and run.refused:
+        return _broken(run, "a container that does not ask for a card")
+    if state.engine.nvidia_is_default:
+        return warned(
+            f"runtime {state.engine.default_runtime} is the default: {EVERY_CONTAINER} "
+            "whose image sets NVIDIA_VISIBLE_DEVICES; this image's did not",
+            'take "default-runtime" out of /etc/docker/daemon.json and restart Docker, unless you rely on it',
+            evidence,
+        )
+    return passed("a container that does not ask for a card sees 0", evidence)
+
+
+def _run(name: str, state: State) -> tuple[Run | None, Verdict]:
+    """Return the container, or None; the verdict holds where it saw no card."""
+    engine, run = state.engine, state.runs.get(name)
+    if "cdi" in name and engine.version and not has_cdi(engine.version):
+        return None, not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI")
+    if "runtime" in name and by_cdi(state):
+        return None, not_applicable("not applicable: this engine gives cards by CDI, no runtime nvidia is registered")
+    if run is None or not (run.ran or run.timed_out):
+        return None, not_recorded(name + (f" ({run.said})" if run and run.said else ""))
+    return run, _broken(run, f"`docker run {FORMS[name]}`")
+
+
+def _broken(run: Run, what: str) -> Verdict:
+    """Say why a container saw no card, by the text of the daemon."""
+    if run.timed_out:
+        return failed(f"{what} did not end in time", "journalctl -u docker -n 50; dmesg | tail", run.evidence)
+    for texts, meaning, remedy in CAUSES:
+        if any(text in run.whole for text in texts):
+            return failed(f"{what} gives no card: {meaning}", remedy, run.evidence, (Layer.RUNTIME, Layer.CONTAINER))
+    if run.no_program:
+        return failed(
+            f"{what} gives no card: nothing of the driver is in the container (0 cards, no nvidia-smi)",
+            "docker info --format '{{json .Runtimes}}'; nvidia-ctk --version; systemctl restart docker",
+            run.evidence,
+            (Layer.RUNTIME, Layer.CONTAINER),
+        )
+    said = f": {run.said}" if run.said else " (0 cards)"
+    return failed(f"{what} gives no card{said}", "journalctl -u docker -n 20", run.evidence)
+
+
+def _unjudged(run: Run | None, name: str) -> Verdict:
+    if run is not None and run.timed_out:
+        return _broken(run, "a container that does not ask for a card")
+    return not_recorded(name + (f" ({run.said})" if run and run.said else ""))
+
+
+def _uuids(cards: tuple[Card, ...]) -> list[str]:
+    return [card.uuid for card in cards if card.uuid]
+
+
+def _image(state: State) -> str:
+    return state.image.name or "IMAGE"
+
+
+_ALL = ("driver.answers", "engine.answers", "image.present", "toolkit.one-version")
+
+
+def _check(name: str, *needs: str) -> Check:
+    judge = gives_first if name.endswith("-first") else gives_all
+    return Check(f"container.{name}", Layer.CONTAINER, partial(judge, name), needs)
+
+
+CHECKS = (
+    _check("run-gpus-all", *_ALL),
+    _check("run-gpus-first", *_ALL, "container.run-gpus-all"),
+    _check("run-runtime", *_ALL, "runtime.in-daemon"),
+    _check("run-runtime-first", *_ALL, "runtime.in-daemon", "container.run-runtime"),
+    _check("run-cdi", *_ALL, "runtime.cdi-enabled", "toolkit.cdi-spec"),
+    _check("run-cdi-first", *_ALL, "runtime.cdi-enabled", "toolkit.cdi-spec", "container.run-cdi"),
+    Check(
+        "container.run-none",
+        Layer.CONTAINER,
+        gives_none,
+        # Where no card can be given at all, seeing none proves nothing.
+        needs=("driver.answers", "engine.answers", "image.present"),
+    ),
+)

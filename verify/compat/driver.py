@@ -1,0 +1,54 @@
+"""Which driver branches are alive, and which versions of them have known holes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verify.compat.table import rows
+from verify.facts.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_FLOORS: Mapping[int, tuple[Version, str]] = {
+    row["branch"]: (Version.of(row["version"]), f"{row['source']}, {row['date']}")
+    for row in rows("driver", "security_floors")
+}
+_ENDS: Mapping[int, tuple[str | None, str]] = {
+    row["branch"]: (row["end"], f"{row['source']}, {row['date']}") for row in rows("driver", "branches")
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Below:
+    """The security floor that a driver is below."""
+
+    floor: Version
+    source: str
+
+
+def below_floor(driver: Version) -> Below | None:
+    """Return the floor of the driver's branch if the driver is below it; None if not, or if unknown."""
+    floor, source = _FLOORS.get(driver.major, (None, ""))
+    return Below(floor, source) if floor and driver < floor else None
+
+
+def has_floor(driver: Version) -> bool:
+    """Whether a bulletin names a floor for the driver's branch."""
+    return driver.major in _FLOORS
+
+
+def end_of_life(driver: Version, month: str | None) -> str | None:
+    """Say that the branch is past its end in a month (``2026-12``); None if it is alive or unknown."""
+    if driver.major not in _ENDS:
+        return None
+    end, source = _ENDS[driver.major]
+    if end is None:
+        return f"past its end of life ({source})"
+    return f"past its end of life since {end} ({source})" if month and month > end else None
+
+
+def known_branch(driver: Version) -> bool:
+    """Whether the table knows the driver's branch."""
+    return driver.major in _ENDS

@@ -1,0 +1,27 @@
+"""What a Docker Engine can do, by its version."""
+
+from __future__ import annotations
+
+from verify.compat.table import rows
+from verify.facts.version import Version
+
+_SINCE = {row["name"]: Version.of(row["since"]) for row in rows("engine", "features")}
+
+CDI_SINCE = _SINCE["cdi"]
+CDI_BY_DEFAULT_SINCE = _SINCE["cdi-by-default"]
+VALIDATE_SINCE = _SINCE["validate"]
+
+
+def has_cdi(engine: Version) -> bool:
+    """Whether the engine knows CDI devices at all."""
+    return engine >= CDI_SINCE
+
+
+def needs_cdi_feature(engine: Version) -> bool:
+    """Whether CDI is there and off until ``features.cdi`` is set."""
+    return CDI_SINCE <= engine < CDI_BY_DEFAULT_SINCE
+
+
+def has_validate(engine: Version) -> bool:
+    """Whether ``dockerd --validate`` is there."""
+    return engine >= VALIDATE_SINCE

@@ -1,0 +1,105 @@
+"""What the ``run-*`` commands saw: containers that asked for a card in one way or another."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verify.facts.card import Card, parse_list
+from verify.facts.source import as_list, as_object, as_text, cite, cite_command, first_line
+
+if TYPE_CHECKING:
+    from verify.recording import CommandEntry, Recording
+
+RUNS = (
+    "run-none",
+    "run-gpus-all",
+    "run-gpus-first",
+    "run-runtime",
+    "run-runtime-first",
+    "run-cdi",
+    "run-cdi-first",
+)
+_DAEMON_ERROR = re.compile(r"^.*Error response from daemon: ", re.MULTILINE)
+_NO_PROGRAM = re.compile(r'exec: "?nvidia-smi"?: executable file not found')
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One container: the cards that it saw, or why it did not run."""
+
+    name: str
+    ran: bool
+    cards: tuple[Card, ...]
+    no_program: bool
+    timed_out: bool
+    refused: bool
+    said: str
+    whole: str
+    evidence: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """The image that the containers use."""
+
+    recorded: bool
+    present: bool
+    id: str | None
+    name: str | None
+    digest: str | None
+    said: str
+    evidence: tuple[str, ...]
+
+
+def runs(recording: Recording) -> Mapping[str, Run]:
+    """Read every ``run-*`` command that was recorded."""
+    entries = ((name, recording.command(name)) for name in RUNS)
+    return {name: _run(entry) for name, entry in entries if entry}
+
+
+def _run(entry: CommandEntry) -> Run:
+    said = entry.error or first_line(_DAEMON_ERROR.sub("", entry.stderr)) or first_line(entry.stdout)
+    cards = parse_list(entry.stdout) if not entry.timed_out else ()
+    lines = [line for line in entry.stdout.splitlines() if line.startswith("GPU ")]
+    return Run(
+        name=entry.name,
+        ran=entry.rc is not None and not entry.timed_out and not entry.missing,
+        cards=cards,
+        no_program=_NO_PROGRAM.search(entry.stderr) is not None,
+        timed_out=entry.timed_out,
+        refused=_DAEMON_ERROR.search(entry.stderr) is not None,
+        said=said if entry.rc != 0 else "",
+        whole=entry.said,
+        evidence=tuple(cite_command(entry, line) for line in lines) if lines and entry.ok else (cite_command(entry),),
+    )
+
+
+def image_facts(recording: Recording) -> ImageFacts:
+    """Read ``docker image inspect`` of the image in use."""
+    entry = recording.command("image-inspect")
+    image = as_object(next(iter(_array(entry.stdout)), None)) if entry and entry.ok else {}
+    tags, digests = as_list(image.get("RepoTags")), as_list(image.get("RepoDigests"))
+    return ImageFacts(
+        recorded=entry is not None and not entry.missing,
+        present=as_text(image.get("Id")) is not None,
+        id=as_text(image.get("Id")),
+        name=as_text(next(iter(tags), None)) or (entry.argv[-1] if entry and entry.argv else None),
+        digest=as_text(next(iter(digests), None)),
+        said=(entry.error or first_line(entry.stderr)) if entry else "",
+        evidence=(_cited(entry, image),) if entry else (),
+    )
+
+
+def _cited(entry: CommandEntry, image: Mapping[str, Any]) -> str:
+    return cite(entry.name, f'"Id": "{image["Id"]}"') if image.get("Id") else cite_command(entry)
+
+
+def _array(text: str) -> list[Any]:
+    try:
+        return as_list(json.loads(text))
+    except (ValueError, RecursionError):
+        return []

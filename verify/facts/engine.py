@@ -1,0 +1,156 @@
+"""The Docker Engine: installed, running, answering, and what the running daemon says of itself."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from verify.facts.source import as_list, as_object, as_text, cite, cite_command, json_object
+from verify.facts.version import Version
+
+if TYPE_CHECKING:
+    from verify.recording import CommandEntry, Recording
+
+_UNREACHABLE = re.compile(r"Cannot connect to the Docker daemon|Is the docker daemon running|connection refused", re.I)
+_DENIED = re.compile(r"permission denied", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFacts:
+    """``info`` is empty where the daemon did not answer."""
+
+    recorded: bool
+    client: bool
+    daemon_installed: bool | None
+    answers: bool
+    timed_out: bool
+    denied: bool
+    unit_state: str | None
+    socket_state: str | None
+    version: Version | None
+    runtimes: Mapping[str, str]
+    default_runtime: str | None
+    cdi_dirs: tuple[str, ...] | None
+    cdi_devices: tuple[str, ...]
+    operating_system: str | None
+    info: Mapping[str, Any] = field(default_factory=dict)
+    unit_text: str = ""
+    evidence: tuple[str, ...] = ()
+    said: str = ""
+
+    @property
+    def nvidia_is_default(self) -> bool:
+        """Whether containers that ask for nothing run in NVIDIA's runtime."""
+        default = self.default_runtime or ""
+        return default == "nvidia" or "nvidia-container-runtime" in self.runtimes.get(default, "")
+
+
+def engine_facts(recording: Recording) -> EngineFacts:
+    """Read what the engine, its unit and its client say."""
+    version, info = recording.command("docker-version"), recording.command("docker-info")
+    asked = [entry for entry in (info, version) if entry]
+    document = _info(info)
+    unit, socket = _properties(recording.command("docker-show")), _properties(recording.command("docker-socket-show"))
+    unit_text = recording.command("docker-unit")
+    lead = info or version
+    return EngineFacts(
+        recorded=bool(asked),
+        client=any(not entry.missing for entry in asked),
+        daemon_installed=_installed(recording, unit),
+        answers=bool(document),
+        timed_out=any(entry.timed_out for entry in asked),
+        denied=any(_DENIED.search(entry.said) for entry in asked),
+        unit_state=unit.get("ActiveState"),
+        socket_state=socket.get("ActiveState"),
+        version=_version(version, document),
+        runtimes=_runtimes(document),
+        default_runtime=as_text(document.get("DefaultRuntime")),
+        cdi_dirs=_cdi_dirs(document),
+        cdi_devices=_cdi_devices(document),
+        operating_system=as_text(document.get("OperatingSystem")),
+        info=document,
+        unit_text=unit_text.stdout if unit_text and unit_text.ok else "",
+        evidence=tuple(_evidence(asked, unit, socket, document)),
+        said=_said(lead),
+    )
+
+
+def _info(entry: CommandEntry | None) -> Mapping[str, Any]:
+    """Return docker's info; a client without its daemon prints an info without a server, and may exit 0."""
+    document = json_object(entry.stdout) if entry and not entry.timed_out else None
+    if not document or document.get("ServerErrors") or not document.get("ServerVersion"):
+        return {}
+    return document
+
+
+def _version(entry: CommandEntry | None, info: Mapping[str, Any]) -> Version | None:
+    server = as_object((json_object(entry.stdout if entry else "") or {}).get("Server"))
+    return Version.parse(as_text(info.get("ServerVersion"))) or Version.parse(as_text(server.get("Version")))
+
+
+def _runtimes(info: Mapping[str, Any]) -> Mapping[str, str]:
+    return {
+        name: as_text(as_object(entry).get("path")) or as_text(as_object(entry).get("runtimeType")) or ""
+        for name, entry in as_object(info.get("Runtimes")).items()
+    }
+
+
+def _cdi_dirs(info: Mapping[str, Any]) -> tuple[str, ...] | None:
+    if "CDISpecDirs" not in info:
+        return None
+    return tuple(str(path) for path in as_list(info["CDISpecDirs"]))
+
+
+def _cdi_devices(info: Mapping[str, Any]) -> tuple[str, ...]:
+    devices = (as_object(device) for device in as_list(info.get("DiscoveredDevices")))
+    names = (as_text(device.get("ID")) for device in devices if device.get("Source") == "cdi")
+    return tuple(name for name in names if name and name.startswith("nvidia.com/gpu="))
+
+
+def _properties(entry: CommandEntry | None) -> dict[str, str]:
+    lines = entry.stdout.splitlines() if entry and entry.ok else []
+    pairs = (line.partition("=") for line in lines if "=" in line)
+    return {name: value for name, _, value in pairs}
+
+
+def _installed(recording: Recording, unit: Mapping[str, str]) -> bool | None:
+    if unit.get("LoadState") == "loaded":
+        return True
+    there = [recording.paths[path] for path in ("/usr/bin/dockerd", "/usr/sbin/dockerd") if path in recording.paths]
+    if any(there):
+        return True
+    return False if unit.get("LoadState") == "not-found" else None
+
+
+def _said(entry: CommandEntry | None) -> str:
+    if entry is None:
+        return ""
+    text = entry.error or entry.stderr.strip() or entry.stdout.strip()
+    for line in text.splitlines():
+        if _UNREACHABLE.search(line):
+            return line.strip()
+    errors = as_list((json_object(entry.stdout) or {}).get("ServerErrors"))
+    return str(errors[0]) if errors else (text.splitlines() or [""])[0][:200]
+
+
+def _evidence(
+    asked: list[CommandEntry], unit: Mapping[str, str], socket: Mapping[str, str], info: Mapping[str, Any]
+) -> list[str]:
+    lines = []
+    for entry in asked:
+        line = None
+        if entry.name == "docker-info" and info:
+            line = f"ServerVersion {info['ServerVersion']}, DefaultRuntime {info.get('DefaultRuntime')}"
+        elif entry.ok:
+            server = as_object((json_object(entry.stdout) or {}).get("Server"))
+            line = f"Server.Version {server.get('Version')}"
+        elif entry.error:
+            line = entry.error
+        lines.append(cite_command(entry, line))
+    if "ActiveState" in unit:
+        lines.append(cite("docker-show", f"ActiveState={unit['ActiveState']}"))
+    if "ActiveState" in socket:
+        lines.append(cite("docker-socket-show", f"ActiveState={socket['ActiveState']}"))
+    return lines

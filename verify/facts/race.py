@@ -1,0 +1,49 @@
+"""The race's lanes, as far as the stack is concerned: which of them ran."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from verify.facts.source import as_list, as_object, as_text, cite
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """One contestant on one device."""
+
+    contestant: str
+    name: str
+    status: str
+    reason: str | None
+    median: float | None
+    warnings: tuple[str, ...]
+    evidence: str
+
+
+def lanes(race: Mapping[str, Any]) -> tuple[Lane, ...]:
+    """Read all lanes of race.json."""
+    found = []
+    for contestant in map(as_object, as_list(race.get("contestants"))):
+        for lane in map(as_object, as_list(contestant.get("lanes"))):
+            found.append(_lane(as_text(contestant.get("name")) or "?", lane))
+    return tuple(found)
+
+
+def _lane(contestant: str, lane: Mapping[str, Any]) -> Lane:
+    name, status = as_text(lane.get("name")) or "?", as_text(lane.get("status")) or "?"
+    reason, median = as_text(lane.get("reason")), lane.get("median")
+    seconds = float(median) if isinstance(median, int | float) and not isinstance(median, bool) else None
+    detail = f"median {seconds:.4g} s" if seconds is not None else reason or "no number"
+    return Lane(
+        contestant=contestant,
+        name=name,
+        status=status,
+        reason=reason,
+        median=seconds,
+        warnings=tuple(str(warning) for warning in as_list(lane.get("warnings"))),
+        evidence=cite("race.json", f"{contestant}, {name}: {status}, {detail}"),
+    )
