@@ -134,7 +134,9 @@ class Recording:
     @property
     def paths(self) -> Mapping[str, bool]:
         """Whether recorded paths exist."""
-        return {path: there for path, there in self.document.get("paths", {}).items() if there in (True, False)}
+        return {
+            path: there for path, there in self.document.get("paths", {}).items() if there in (True, False)
+        }
 
     @property
     def disks(self) -> Mapping[str, Mapping[str, Any]]:
@@ -210,10 +212,12 @@ def load(source: Path | str) -> Recording:
 def _check_head(document: dict[str, Any]) -> None:
     if document.get("schema") != SCHEMA or isinstance(document.get("schema"), bool):
         raise RecordingError(
-            f"schema is {document.get('schema')!r}, this gpu-verify reads schema {SCHEMA}: {_ADVICE} of the same version"
+            f"schema is {document.get('schema')!r}, this gpu-verify reads schema {SCHEMA}: {_ADVICE}"
         )
     if document.get("where") not in ("host", "container"):
-        raise RecordingError(f'where is {document.get("where")!r}, it must be "host" or "container": {_ADVICE}')
+        raise RecordingError(
+            f'where is {document.get("where")!r}, it must be "host" or "container": {_ADVICE}'
+        )
 
 
 def _section(document: dict[str, Any], name: str) -> dict[str, Any]:

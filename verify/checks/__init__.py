@@ -44,7 +44,9 @@ def exit_status(findings: Iterable[Finding]) -> int:
 
 
 def _no_recording(collection: str) -> Finding:
-    outcome = "collecting from it went well, yet" if collection == "ok" else f"collecting from it: {collection};"
+    outcome = (
+        "collecting from it went well, yet" if collection == "ok" else f"collecting from it: {collection};"
+    )
     return Finding(
         id=NO_RECORDING,
         layer=Layer.HOST,
@@ -56,14 +58,16 @@ def _no_recording(collection: str) -> Finding:
 
 
 def _expected_missing(findings: Iterable[Finding], expected: Collection[str]) -> Finding | None:
-    """An expectation that did not come true hides a change; one that was blocked could not be judged."""
+    """Report expectations that did not come true; one that was blocked could not be judged."""
     by_id = {finding.id: finding for finding in findings}
     excused = (Status.FAIL, Status.BLOCKED)
     missing = sorted(name for name in set(expected) if name not in by_id or by_id[name].status not in excused)
     if not missing:
         return None
     words = ", ".join(
-        f"{name} ({by_id[name].status.value}: {by_id[name].summary})" if name in by_id else f"{name} (no such check)"
+        f"{name} ({by_id[name].status.value}: {by_id[name].summary})"
+        if name in by_id
+        else f"{name} (no such check)"
         for name in missing
     )
     return Finding(

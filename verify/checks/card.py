@@ -24,7 +24,11 @@ def present(state: State) -> Verdict:
         return passed(f"{len(card.pci)} NVIDIA on the PCI bus: {places}; {nodes} device nodes", card.evidence)
     if nodes:
         return passed(f"{nodes} device nodes, no PCI bus to look at", card.evidence)
-    looked = "the PCI bus shows 0 NVIDIA display controllers" if card.pci is not None else "there is no PCI bus to see"
+    looked = (
+        "the PCI bus shows 0 NVIDIA display controllers"
+        if card.pci is not None
+        else "there is no PCI bus to see"
+    )
     return failed(
         f"no NVIDIA card: {looked} and there are 0 nodes /dev/nvidia*",
         "lspci -nn -d 10de:  # empty? Reseat the card, or rent a machine that has one",

@@ -37,27 +37,27 @@ class Check:
 
 
 def passed(summary: str, evidence: tuple[str, ...]) -> Verdict:
-    """It is as it must be."""
+    """Say that it is as it must be."""
     return Verdict(Status.PASS, summary, evidence=evidence)
 
 
 def warned(summary: str, remedy: str | None, evidence: tuple[str, ...]) -> Verdict:
-    """It works, and a person should know something about it."""
+    """Say that it works, and what a person should know about it."""
     return Verdict(Status.WARN, summary, remedy, evidence)
 
 
 def failed(
     summary: str, remedy: str, evidence: tuple[str, ...], between: tuple[Layer, Layer] | None = None
 ) -> Verdict:
-    """It is not as it must be, and this is the next step."""
+    """Say that it is not as it must be, and what the next step is."""
     return Verdict(Status.FAIL, summary, remedy, evidence, between)
 
 
 def not_recorded(what: str) -> Verdict:
-    """Nobody looked."""
+    """Say that nobody looked."""
     return Verdict(Status.SKIP, f"not recorded: {what}")
 
 
 def not_applicable(why: str, evidence: tuple[str, ...] = ()) -> Verdict:
-    """There is nothing of the kind here."""
+    """Say that there is nothing of the kind here."""
     return Verdict(Status.SKIP, why, evidence=evidence, final=True)

@@ -40,7 +40,9 @@ def answers(state: State) -> Verdict:
         meaning, remedy = TROUBLES[inside.trouble or Trouble.UNKNOWN]
         if host.answers:
             remedy = "make a new container; still so? systemctl restart nvidia-cdi-refresh docker"
-        return failed(f"in the container: {meaning}; it says {inside.said!r}", remedy, inside.evidence, between)
+        return failed(
+            f"in the container: {meaning}; it says {inside.said!r}", remedy, inside.evidence, between
+        )
     seen, there = ([card.uuid for card in facts.cards] for facts in (inside, host))
     if host.answers and seen != there:
         return failed(
@@ -51,7 +53,9 @@ def answers(state: State) -> Verdict:
             between,
         )
     cuda = f", CUDA {inside.cuda}" if inside.cuda else ""
-    return passed(f"nvidia-smi in the container lists {len(seen)} cards, driver {inside.version}{cuda}", inside.evidence)
+    return passed(
+        f"nvidia-smi in the container lists {len(seen)} cards, driver {inside.version}{cuda}", inside.evidence
+    )
 
 
 CHECKS = (

@@ -12,13 +12,15 @@ from verify.findings import Layer
 if TYPE_CHECKING:
     from verify.checks.state import State
 
-_REBOOT = "reboot, so that the kernel loads the module that is installed (nothing needs to be installed again)"
+_REBOOT = (
+    "reboot, so that the kernel loads the module that is installed (nothing needs to be installed again)"
+)
 
 # What it means, and the next command.
 TROUBLES = {
     Trouble.NOT_INSTALLED: (
         "nvidia-smi is not installed: the driver's user space is missing",
-        "install the driver: ansible-playbook playbooks/site.yml -l HOST (role nvidia_driver)",
+        "make site LIMIT=HOST  # role nvidia_driver installs it",
     ),
     Trouble.TIMED_OUT: (
         "nvidia-smi does not answer",
@@ -39,7 +41,7 @@ TROUBLES = {
     ),
     Trouble.LOST: (
         "a card has fallen off the bus",
-        "this is hardware: dmesg | grep -i xid, then power off and on; installing software again will not help",
+        "dmesg | grep -i xid, then power off and on  # hardware: installing software again will not help",
     ),
     Trouble.BLOCKED_BY_OS: (
         "the operating system blocks the access to the cards",
@@ -87,7 +89,9 @@ def answers(state: State) -> Verdict:
         said = f': it says "{driver.said}"' if driver.said else ""
         return failed(f"{meaning}{said}", remedy, driver.evidence)
     names = ", ".join(f"{card.name or 'a card without a name'}" for card in driver.cards)
-    summary = f"driver {driver.version or 'of unknown version'} answers for {len(driver.cards)} cards: {names}"
+    summary = (
+        f"driver {driver.version or 'of unknown version'} answers for {len(driver.cards)} cards: {names}"
+    )
     if driver.inforom:
         return warned(
             f"{summary}; it warns that an infoROM is corrupted",
@@ -128,12 +132,15 @@ def security(state: State) -> Verdict:
     below = below_floor(version)
     if below:
         return warned(
-            f"driver {version} is below {below.floor}, the security floor of branch {version.major}: {below.source}",
+            f"driver {version} is below {below.floor}, the security floor of branch {version.major} "
+            f"({below.source})",
             f"update the driver to {below.floor} or newer within its branch, then reboot",
             evidence,
         )
     if not has_floor(version):
-        return not_applicable(f"no security bulletin that was read names a floor for branch {version.major}", evidence)
+        return not_applicable(
+            f"no security bulletin that was read names a floor for branch {version.major}", evidence
+        )
     return passed(f"driver {version} is not below the security floor of branch {version.major}", evidence)
 
 

@@ -9,8 +9,9 @@ from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
+    from verify.facts.engine import EngineFacts
 
-_ROLE = "ansible-playbook playbooks/site.yml -l HOST (role docker_engine)"
+_ROLE = "make site LIMIT=HOST  # role docker_engine installs it"
 
 
 def installed(state: State) -> Verdict:
@@ -19,13 +20,13 @@ def installed(state: State) -> Verdict:
     if not engine.recorded:
         return not_recorded("docker version and docker info")
     if not engine.client:
-        found = "dockerd is there, the docker command is not" if engine.daemon_installed else "there is no Docker"
-        remedy = "apt-get install docker-cli" if engine.daemon_installed else f"install it: {_ROLE}"
+        found = (
+            "dockerd is there, the docker command is not" if engine.daemon_installed else "there is no Docker"
+        )
+        remedy = "apt-get install docker-cli" if engine.daemon_installed else _ROLE
         return failed(f"{found} on this host", remedy, engine.evidence)
     if engine.daemon_installed is False and not engine.answers:
-        return failed(
-            "the docker command is there, the Docker Engine is not", f"install it: {_ROLE}", engine.evidence
-        )
+        return failed("the docker command is there, the Docker Engine is not", _ROLE, engine.evidence)
     version = f" {engine.version}" if engine.version else ""
     return passed(f"Docker Engine{version} is installed", engine.evidence)
 
@@ -36,41 +37,33 @@ def answers(state: State) -> Verdict:
     if not engine.recorded:
         return not_recorded("docker info")
     if engine.answers:
-        return passed(
-            f"Docker Engine {engine.version or 'of unknown version'} answers, "
-            f"default runtime {engine.default_runtime or 'unknown'}",
-            engine.evidence,
-        )
-    states = ", ".join(
-        f"{unit} is {found}"
-        for unit, found in (("docker.service", engine.unit_state), ("docker.socket", engine.socket_state))
-        if found
-    )
+        version = engine.version or "of unknown version"
+        default = engine.default_runtime or "unknown"
+        return passed(f"Docker Engine {version} answers, default runtime {default}", engine.evidence)
+    found, remedy = _silence(engine)
+    units = (("docker.service", engine.unit_state), ("docker.socket", engine.socket_state))
+    states = ", ".join(f"{unit} is {state}" for unit, state in units if state)
+    return failed(f"the Docker Engine {found}" + (f" ({states})" if states else ""), remedy, engine.evidence)
+
+
+def _silence(engine: EngineFacts) -> tuple[str, str]:
+    """Why the daemon does not answer, and the next command."""
     if engine.unit_state in ("inactive", "deactivating"):
-        return failed(f"the Docker Engine is stopped: {states}", "systemctl start docker", engine.evidence)
+        return "is stopped", "systemctl start docker"
     if engine.unit_state == "failed":
-        return failed(
-            f"the Docker Engine failed to start: {states}",
-            "journalctl -u docker -n 20  # then: systemctl reset-failed docker docker.socket; systemctl start docker",
-            engine.evidence,
+        return (
+            "failed to start",
+            "journalctl -u docker -n 20; systemctl reset-failed docker docker.socket; systemctl start docker",
         )
     if engine.timed_out:
-        return failed(
-            f"the Docker Engine does not answer within its time limit{f': {states}' if states else ''}",
-            "journalctl -u docker -n 50, then: systemctl restart docker",
-            engine.evidence,
-        )
+        return "did not answer within its time limit", "journalctl -u docker -n 50; systemctl restart docker"
     if engine.denied:
-        return failed(
-            f"this user may not talk to the Docker Engine: {engine.said}",
-            "record as root, or: usermod -aG docker USER, then log in again",
-            engine.evidence,
+        return (
+            f"does not let this user in: {engine.said}",
+            "sudo gpu-verify record  # or: usermod -aG docker USER, then log in again",
         )
-    return failed(
-        f"the Docker Engine does not answer: {engine.said or 'it said nothing'}{f' ({states})' if states else ''}",
-        "systemctl status docker; journalctl -u docker -n 20; systemctl start docker",
-        engine.evidence,
-    )
+    said = engine.said or "docker said nothing"
+    return f"does not answer: {said}", "systemctl status docker; systemctl start docker"
 
 
 CHECKS = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
-from verify.compat.cuda import minimum_driver
+from verify.compat.cuda import minimum_driver, torch_index
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -34,19 +34,22 @@ def cpu_build(state: State) -> Verdict:
     if not found.recorded or found.version is None:
         return not_recorded(_NOT_ASKED)
     if found.cuda is None:
-        driver = state.driver.cuda
-        index = f" (this driver serves CUDA {driver})" if driver else ""
         return failed(
             f"torch {found.version} is a CPU build: it was built for no CUDA",
-            f"pip install torch --index-url https://download.pytorch.org/whl/cuXYZ in the image{index}",
+            f"pip install torch --index-url {_index(state)}  # in the image, instead of this build",
             found.evidence,
             (Layer.IMAGE, Layer.FRAMEWORK),
         )
     return passed(f"torch {found.version} is built for CUDA {found.cuda}", found.evidence)
 
 
+def _index(state: State) -> str:
+    driver = state.container.driver.version or state.driver.version
+    return (driver and torch_index(driver)) or "https://download.pytorch.org/whl/cu126"
+
+
 def cuda_driver(state: State) -> Verdict:
-    """Whether the driver is new enough for the CUDA that torch was built for (minor-version compatibility)."""
+    """Whether the driver is new enough for torch's CUDA, by minor-version compatibility."""
     found = state.container.framework
     driver, cuda = state.container.driver, found.cuda
     version = driver.version or state.driver.version
@@ -59,7 +62,7 @@ def cuda_driver(state: State) -> Verdict:
     if version < minimum:
         return failed(
             f"torch is built for CUDA {cuda}, which needs driver {minimum} or newer; the driver is {version}",
-            f"install driver {minimum} or newer, or a torch for CUDA {(driver.cuda or state.driver.cuda) or 'of an older major'}",
+            f"install driver {minimum} or newer; or: pip install torch --index-url {_index(state)}",
             evidence,
             (Layer.DRIVER, Layer.FRAMEWORK),
         )
@@ -82,7 +85,7 @@ def cudnn(state: State) -> Verdict:
 
 def _cudnn(number: int) -> str:
     """Write 91900 as 9.19.0, and the older 8907 as 8.9.7."""
-    major = 10_000 if number >= 10_000 * 9 else 1_000  # noqa: PLR2004  # the unit changed with cuDNN 9
+    major = 10_000 if number >= 10_000 * 9 else 1_000  # the unit changed with cuDNN 9
     return f"{number // major}.{number % major // 100}.{number % 100}"
 
 
@@ -97,7 +100,7 @@ def available(state: State) -> Verdict:
         remedy = (
             "take CUDA_VISIBLE_DEVICES out of the container's environment"
             if found.visible is not None
-            else "python3 -c 'import torch; torch.cuda.init()' in the container; NVIDIA_DRIVER_CAPABILITIES must hold compute"
+            else "python3 -c 'import torch; torch.cuda.init()' in the container  # it says why"
         )
         return failed(
             f"torch.cuda.is_available() is {found.available}, {found.device_count or 0} devices, "
@@ -106,7 +109,10 @@ def available(state: State) -> Verdict:
             found.evidence,
             (Layer.CONTAINER, Layer.FRAMEWORK),
         )
-    return passed(f"torch.cuda.is_available() is True, {found.device_count} devices: {', '.join(found.names)}", found.evidence)
+    return passed(
+        f"torch.cuda.is_available() is True, {found.device_count} devices: {', '.join(found.names)}",
+        found.evidence,
+    )
 
 
 def kernel(state: State) -> Verdict:
@@ -117,7 +123,8 @@ def kernel(state: State) -> Verdict:
     if not found.kernel_ok:
         return failed(
             f"a kernel does not run on the card: {found.kernel_error or 'no reason given'}",
-            "python3 -c 'import torch; print(torch.cuda.get_arch_list(), torch.cuda.get_device_capability())' in the container",
+            "python3 -c 'import torch as t; print(t.cuda.get_arch_list(), t.cuda.get_device_capability())' "
+            "in the container",
             found.evidence,
             (Layer.CONTAINER, Layer.FRAMEWORK),
         )
@@ -127,7 +134,9 @@ def kernel(state: State) -> Verdict:
 CHECKS = (
     Check("framework.torch", Layer.FRAMEWORK, torch, needs=("container.recorded",)),
     Check("framework.cpu-build", Layer.FRAMEWORK, cpu_build, needs=("framework.torch",)),
-    Check("framework.cuda-driver", Layer.FRAMEWORK, cuda_driver, needs=("framework.cpu-build", "driver.answers")),
+    Check(
+        "framework.cuda-driver", Layer.FRAMEWORK, cuda_driver, needs=("framework.cpu-build", "driver.answers")
+    ),
     Check("framework.cudnn", Layer.FRAMEWORK, cudnn, needs=("framework.cpu-build",)),
     Check(
         "framework.is-available",

@@ -10,7 +10,9 @@ from verify.findings import Layer
 if TYPE_CHECKING:
     from verify.checks.state import State
 
-_KNOWN = frozenset({"debian", "ubuntu", "rhel", "fedora", "centos", "rocky", "almalinux", "ol", "amzn", "suse"})
+_KNOWN = frozenset(
+    {"debian", "ubuntu", "rhel", "fedora", "centos", "rocky", "almalinux", "ol", "amzn", "suse"}
+)
 
 
 def recorded(state: State) -> Verdict:

@@ -21,7 +21,7 @@ def present(state: State) -> Verdict:
     if not image.present:
         return failed(
             f"image {image.name} is not on this host: {image.said}",
-            "ansible-playbook playbooks/site.yml -l HOST (role race_image), or: docker load -i race-image.tar",
+            "make site LIMIT=HOST  # role race_image; by hand: docker load -i race-image.tar",
             image.evidence,
         )
     digest = f", from a registry as {image.digest}" if image.digest else ", not from a registry (no digest)"

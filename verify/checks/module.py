@@ -15,7 +15,9 @@ def loaded(state: State) -> Verdict:
     """Whether the nvidia module is loaded, and which version."""
     module = state.module
     if state.host.wsl:
-        return not_applicable("not applicable: under WSL the Windows driver has no Linux module", state.host.evidence)
+        return not_applicable(
+            "not applicable: under WSL the Windows driver has no Linux module", state.host.evidence
+        )
     if module.loaded is None:
         return not_recorded("/proc/driver/nvidia/version, /sys/module/nvidia/version, /proc/modules")
     if module.loaded:
@@ -33,7 +35,7 @@ def loaded(state: State) -> Verdict:
     disk = f"; version {module.on_disk} is on the disk" if module.on_disk else ""
     return failed(
         f"the nvidia module is not loaded{disk}",
-        "modprobe nvidia && dmesg | grep -i nvrm | tail  # not found? dkms status, then the nvidia_driver role",
+        "modprobe nvidia && dmesg | grep -i nvrm | tail  # not found? dkms status",
         module.evidence,
     )
 

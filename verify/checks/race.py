@@ -25,7 +25,9 @@ def lane(device: str, state: State) -> Verdict:
     evidence = tuple(found.evidence for found in mine)
     bad = [found for found in mine if found.status != _RAN or found.median is None]
     if bad:
-        reasons = "; ".join(f"{found.contestant}: {found.status}, {found.reason or 'no reason given'}" for found in bad)
+        reasons = "; ".join(
+            f"{found.contestant}: {found.status}, {found.reason or 'no reason given'}" for found in bad
+        )
         return failed(
             f"{len(bad)} of {len(mine)} contestants did not run on {device}: {reasons}",
             f"remove the reason, then: {_AGAIN}",
@@ -35,11 +37,17 @@ def lane(device: str, state: State) -> Verdict:
     times = ", ".join(f"{found.contestant} {found.median:.4g} s" for found in mine)
     notes = [warning for found in mine for warning in found.warnings]
     if notes:
-        return warned(f"{len(mine)} contestants ran on {device} ({times}); {len(notes)} warnings: {notes[0]}", _AGAIN, evidence)
+        return warned(
+            f"{len(mine)} contestants ran on {device} ({times}); {len(notes)} warnings: {notes[0]}",
+            _AGAIN,
+            evidence,
+        )
     return passed(f"{len(mine)} contestants ran on {device}: {times}", evidence)
 
 
 CHECKS = (
     Check("race.cpu-lane", Layer.RACE, partial(lane, "cpu"), needs=("container.recorded",)),
-    Check("race.cuda-lane", Layer.RACE, partial(lane, "cuda"), needs=("container.recorded", "framework.kernel")),
+    Check(
+        "race.cuda-lane", Layer.RACE, partial(lane, "cuda"), needs=("container.recorded", "framework.kernel")
+    ),
 )

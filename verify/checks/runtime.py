@@ -28,7 +28,7 @@ def in_file(state: State) -> Verdict:
         return passed(f"runtime nvidia is registered by a flag: {runtime.by_flag}", runtime.evidence)
     if by_cdi(state):
         return not_applicable(
-            f"not applicable: this engine found {len(state.engine.cdi_devices)} CDI devices and needs no runtime"
+            f"not applicable: the engine has {len(state.engine.cdi_devices)} CDI devices and no runtime"
         )
     if not runtime.recorded or not runtime.readable:
         return not_recorded(DAEMON_JSON)
@@ -39,9 +39,15 @@ def in_file(state: State) -> Verdict:
             runtime.evidence,
         )
     if runtime.path is None:
-        still = " (the running daemon still has it: the next restart loses it)" if "nvidia" in state.engine.runtimes else ""
+        still = (
+            " (the running daemon still has it: the next restart loses it)"
+            if "nvidia" in state.engine.runtimes
+            else ""
+        )
         empty = ", it is empty" if runtime.empty else ""
-        return failed(f"{DAEMON_JSON} does not name the runtime nvidia{empty}{still}", _REGISTER, runtime.evidence)
+        return failed(
+            f"{DAEMON_JSON} does not name the runtime nvidia{empty}{still}", _REGISTER, runtime.evidence
+        )
     return passed(f"{DAEMON_JSON} names the runtime nvidia: {runtime.path}", runtime.evidence)
 
 
@@ -63,11 +69,13 @@ def in_daemon(state: State) -> Verdict:
     if state.runtime.path:
         return failed(
             f"{DAEMON_JSON} names the runtime nvidia, the running daemon does not have it (it has: {listed})",
-            "systemctl restart docker  # still missing? This daemon reads another file: docker info, systemctl cat docker",
+            "systemctl restart docker  # still missing? This daemon reads another file: systemctl cat docker",
             (*evidence, *state.runtime.evidence),
             (Layer.ENGINE, Layer.RUNTIME),
         )
-    return failed(f"the running daemon does not have the runtime nvidia (it has: {listed})", _REGISTER, evidence)
+    return failed(
+        f"the running daemon does not have the runtime nvidia (it has: {listed})", _REGISTER, evidence
+    )
 
 
 def cdi_enabled(state: State) -> Verdict:
@@ -79,11 +87,13 @@ def cdi_enabled(state: State) -> Verdict:
     if not has_cdi(engine.version):
         return not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI", evidence)
     if engine.cdi_dirs:
-        return passed(f"engine {engine.version} reads CDI devices from {', '.join(engine.cdi_dirs)}", evidence)
+        return passed(
+            f"engine {engine.version} reads CDI devices from {', '.join(engine.cdi_dirs)}", evidence
+        )
     why = "features.cdi is not set" if needs_cdi_feature(engine.version) else "it is switched off"
     return failed(
         f"engine {engine.version} does not give CDI devices: {why}",
-        f'set "features": {{"cdi": true}} in {DAEMON_JSON} (keep the other features), then: systemctl restart docker',
+        f'add "cdi": true to "features" in {DAEMON_JSON}, then: systemctl restart docker',
         evidence,
         (Layer.ENGINE, Layer.RUNTIME),
     )

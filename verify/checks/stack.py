@@ -5,7 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from verify.checks import card, container, driver, engine, framework, host, image, module, race, runtime, toolkit
+from verify.checks import (
+    card,
+    container,
+    driver,
+    engine,
+    framework,
+    host,
+    image,
+    module,
+    race,
+    runtime,
+    toolkit,
+)
 from verify.findings import Finding, Status
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ from verify.facts.toolkit import ToolkitFacts, toolkit_facts
 from verify.recording import Recording
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Literal
 
 _NOBODY = {"schema": 1}

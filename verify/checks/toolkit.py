@@ -13,7 +13,7 @@ from verify.findings import Layer
 if TYPE_CHECKING:
     from verify.checks.state import State
 
-_ROLE = "ansible-playbook playbooks/site.yml -l HOST (role nvidia_container_toolkit)"
+_ROLE = "make site LIMIT=HOST  # role nvidia_container_toolkit"
 
 
 def _install(version: str) -> str:
@@ -29,7 +29,7 @@ def installed(state: State) -> Verdict:
     if missing:
         return failed(
             f"{len(missing)} of the toolkit's 4 packages are not installed: {', '.join(missing)}",
-            f"install them: {_ROLE}",
+            f"{_ROLE} installs all 4",
             toolkit.evidence,
         )
     return passed("all 4 packages of the NVIDIA Container Toolkit are installed", toolkit.evidence)
@@ -46,7 +46,9 @@ def one_version(state: State) -> Verdict:
         newest = max(toolkit.versions.values(), default=None)
         goal = next((v for v in versions if newest and v.startswith(str(newest))), versions[-1])
         return failed(
-            f"the toolkit's packages are of {len(versions)} versions: {listed}", _install(goal), toolkit.evidence
+            f"the toolkit's packages are of {len(versions)} versions: {listed}",
+            _install(goal),
+            toolkit.evidence,
         )
     if len(toolkit.packages) < len(PACKAGES):
         return not_recorded(f"{len(toolkit.packages)} of 4 packages are installed, nothing to compare")
@@ -63,10 +65,13 @@ def safe_version(state: State) -> Verdict:
         names = ", ".join(cves(oldest)) or "known holes"
         return failed(
             f"the toolkit is {oldest}, below the lowest safe version {SAFE_FLOOR}: {names}",
-            f"install {SAFE_FLOOR} or newer: {_ROLE}",
+            f"{_ROLE} installs {SAFE_FLOOR} or newer",
             state.toolkit.evidence,
         )
-    return passed(f"{oldest} is not below the lowest safe version {SAFE_FLOOR} ({SAFE_FLOOR_SOURCE})", state.toolkit.evidence)
+    return passed(
+        f"{oldest} is not below the lowest safe version {SAFE_FLOOR} ({SAFE_FLOOR_SOURCE})",
+        state.toolkit.evidence,
+    )
 
 
 def known_fault(state: State) -> Verdict:
@@ -79,8 +84,8 @@ def known_fault(state: State) -> Verdict:
         if bug:
             return warned(
                 f"toolkit {version}: {bug.summary} ({bug.source})",
-                f"install {bug.fixed} or newer; until then: nvidia-ctk system create-device-nodes --control-devices "
-                "--load-kernel-modules && systemctl restart nvidia-cdi-refresh",
+                f"install {bug.fixed} or newer; until then: nvidia-ctk system create-device-nodes "
+                "--control-devices --load-kernel-modules && systemctl restart nvidia-cdi-refresh",
                 state.toolkit.evidence,
             )
     return passed(f"no fault in the field is known of {versions[-1]}", state.toolkit.evidence)
@@ -90,17 +95,25 @@ def cdi_spec(state: State) -> Verdict:
     """Whether a CDI specification describes the cards."""
     toolkit, engine = state.toolkit, state.engine.version
     if engine and not has_cdi(engine):
-        return not_applicable(f"engine older than 25 ({engine}): it does not know CDI", state.engine.evidence[:1])
+        return not_applicable(
+            f"engine older than 25 ({engine}): it does not know CDI", state.engine.evidence[:1]
+        )
     if toolkit.specs is None:
         return not_recorded("/etc/cdi and /var/run/cdi")
     named = [spec for spec in toolkit.specs if spec.devices]
-    remedy = "systemctl restart nvidia-cdi-refresh  # or: nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml"
+    remedy = "nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml && nvidia-ctk cdi list"
     if toolkit.unreadable_specs and not named:
-        return failed(f"{toolkit.unreadable_specs[0]} is not a readable CDI specification", remedy, toolkit.spec_evidence)
+        return failed(
+            f"{toolkit.unreadable_specs[0]} is not a readable CDI specification",
+            remedy,
+            toolkit.spec_evidence,
+        )
     if not named:
         return failed("0 CDI specifications describe an NVIDIA card", remedy, toolkit.spec_evidence)
     names = ", ".join(named[0].devices)
-    return passed(f"{named[0].path} describes {len(named[0].devices)} devices: {names}", toolkit.spec_evidence)
+    return passed(
+        f"{named[0].path} describes {len(named[0].devices)} devices: {names}", toolkit.spec_evidence
+    )
 
 
 CHECKS = (

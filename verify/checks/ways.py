@@ -54,7 +54,10 @@ CAUSES = (
         "apt-get install --reinstall libnvidia-container-tools",
     ),
     (
-        ("nvidia-container-runtime\": executable file not found", "nvidia-container-runtime: executable file not found"),
+        (
+            'nvidia-container-runtime": executable file not found',
+            "nvidia-container-runtime: executable file not found",
+        ),
         "the registered runtime's program is missing",
         "apt-get install --reinstall nvidia-container-toolkit",
     ),
@@ -94,7 +97,7 @@ def gives_all(name: str, state: State) -> Verdict:
         return failed(
             f"`docker run {FORMS[name]}` sees {len(seen)} cards, the host has {len(host)}: "
             f"{', '.join(seen)} against {', '.join(host)}",
-            f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # compare with nvidia-smi -L on the host",
+            f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # and the same on the host",
             (*run.evidence, *state.driver.evidence[:1]),
             (Layer.RUNTIME, Layer.CONTAINER),
         )
@@ -113,8 +116,9 @@ def gives_first(name: str, state: State) -> Verdict:
     if len(seen) != 1 or seen != host:
         found = f"sees {len(seen)} cards" if len(seen) != 1 else "sees another card"
         return failed(
-            f"`docker run {FORMS[name]}` asked for 1 card and {found}: {', '.join(seen)}, the first is {host[0]}",
-            f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # and: docker info (default runtime, CDI)",
+            f"`docker run {FORMS[name]}` asked for 1 card and {found}: {', '.join(seen)}; "
+            f"the host's first is {host[0]}",
+            f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # and: docker info",
             (*run.evidence, *state.driver.evidence[:1]),
             (Layer.RUNTIME, Layer.CONTAINER),
         )
@@ -160,7 +164,9 @@ def _run(name: str, state: State) -> tuple[Run | None, Verdict]:
     if "cdi" in name and engine.version and not has_cdi(engine.version):
         return None, not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI")
     if "runtime" in name and by_cdi(state):
-        return None, not_applicable("not applicable: this engine gives cards by CDI, no runtime nvidia is registered")
+        return None, not_applicable(
+            "not applicable: this engine gives cards by CDI, no runtime nvidia is registered"
+        )
     if run is None or not (run.ran or run.timed_out):
         return None, not_recorded(name + (f" ({run.said})" if run and run.said else ""))
     return run, _broken(run, f"`docker run {FORMS[name]}`")
@@ -172,7 +178,9 @@ def _broken(run: Run, what: str) -> Verdict:
         return failed(f"{what} did not end in time", "journalctl -u docker -n 50; dmesg | tail", run.evidence)
     for texts, meaning, remedy in CAUSES:
         if any(text in run.whole for text in texts):
-            return failed(f"{what} gives no card: {meaning}", remedy, run.evidence, (Layer.RUNTIME, Layer.CONTAINER))
+            return failed(
+                f"{what} gives no card: {meaning}", remedy, run.evidence, (Layer.RUNTIME, Layer.CONTAINER)
+            )
     if run.no_program:
         return failed(
             f"{what} gives no card: nothing of the driver is in the container (0 cards, no nvidia-smi)",

@@ -89,7 +89,9 @@ def card_facts(recording: Recording) -> CardFacts:
     nodes = recording.globs.get(_NODE_GLOB)
     found = tuple(path for path in nodes if _NODE.match(path)) if nodes is not None else None
     pci = _pci_cards(recording)
-    evidence = [cite(f"/sys/bus/pci/devices/{c.address}/vendor", f"{NVIDIA} device {c.device}") for c in pci or ()]
+    evidence = [
+        cite(f"/sys/bus/pci/devices/{c.address}/vendor", f"{NVIDIA} device {c.device}") for c in pci or ()
+    ]
     evidence += [cite(_NODE_GLOB, path) for path in found or ()]
     return CardFacts(pci=pci, nodes=found, evidence=tuple(evidence))
 

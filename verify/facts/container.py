@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +11,8 @@ from verify.facts.card import Card, parse_list
 from verify.facts.source import as_list, as_object, as_text, cite, cite_command, first_line
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from verify.recording import CommandEntry, Recording
 
 RUNS = (
@@ -74,7 +75,9 @@ def _run(entry: CommandEntry) -> Run:
         refused=_DAEMON_ERROR.search(entry.stderr) is not None,
         said=said if entry.rc != 0 else "",
         whole=entry.said,
-        evidence=tuple(cite_command(entry, line) for line in lines) if lines and entry.ok else (cite_command(entry),),
+        evidence=tuple(cite_command(entry, line) for line in lines)
+        if lines and entry.ok
+        else (cite_command(entry),),
     )
 
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from verify.facts.card import Card, parse_list, parse_query, parse_xml
-from verify.facts.source import cite_command, first_line
+from verify.facts.source import cite, cite_command, first_line
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -18,10 +18,15 @@ if TYPE_CHECKING:
 
 _SMI = ("nvidia-smi-list", "nvidia-smi", "nvidia-smi-query", "nvidia-smi-xml")
 _LIBRARY_FILE = re.compile(r"libnvidia-ml\.so\.(\d+\.\d+(?:\.\d+)?)$")
-_LIBRARY_PACKAGE = re.compile(r"^(?:libnvidia-ml1|libnvidia-compute(?:-\d+)?(?:-server)?|nvidia-driver-cuda-libs) (\S+) installed", re.M)
+_LIBRARY_PACKAGE = re.compile(
+    r"^(?:libnvidia-ml1|libnvidia-compute(?:-\d+)?(?:-server)?|nvidia-driver-cuda-libs) (\S+) installed",
+    re.MULTILINE,
+)
 _NVML_LINE = re.compile(r"NVML library version:\s*(\d+\.\d+(?:\.\d+)?)")
 _CUDA = re.compile(r"CUDA Version:\s*(\d+\.\d+)|<cuda_version>(\d+\.\d+)</cuda_version>")
-_DRIVER = re.compile(r"Driver Version:\s*(\d+\.\d+(?:\.\d+)?)|<driver_version>(\d+\.\d+(?:\.\d+)?)</driver_version>")
+_DRIVER = re.compile(
+    r"Driver Version:\s*(\d+\.\d+(?:\.\d+)?)|<driver_version>(\d+\.\d+(?:\.\d+)?)</driver_version>"
+)
 INFOROM_RC = 14  # a card's infoROM is corrupt: nvidia-smi works and warns
 
 
@@ -90,7 +95,9 @@ def driver_facts(recording: Recording) -> DriverFacts:
     cards = _cards(recording)
     # The list is the shortest question; without it any of the others will do.
     lead = next(iter(entries), None)
-    answers = lead is not None and (lead in working or (lead.name != _SMI[0] and bool(working))) and bool(cards)
+    answers = (
+        lead is not None and (lead in working or (lead.name != _SMI[0] and bool(working))) and bool(cards)
+    )
     said = "\n".join(entry.said for entry in entries)
     libraries, library_evidence = _libraries(recording, said)
     failed = lead if lead in broken else next(iter(broken), lead)
@@ -181,7 +188,7 @@ def _libraries(recording: Recording, said: str) -> tuple[tuple[Version, ...], tu
     for path in names:
         match = _LIBRARY_FILE.search(path)
         if match and "/diverted/" not in path:
-            found.setdefault(match.group(1), f"paths: {path}")
+            found.setdefault(match.group(1), cite(path, "present"))
     packages = recording.command("driver-packages")
     for match in _LIBRARY_PACKAGE.finditer(packages.stdout if packages else ""):
         version = Version.parse(match.group(1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,10 +10,14 @@ from verify.facts.source import as_list, as_object, as_text, cite, cite_command,
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from verify.recording import CommandEntry, Recording
 
-_UNREACHABLE = re.compile(r"Cannot connect to the Docker daemon|Is the docker daemon running|connection refused", re.I)
-_DENIED = re.compile(r"permission denied", re.I)
+_UNREACHABLE = re.compile(
+    r"Cannot connect to the Docker daemon|Is the docker daemon running|connection refused", re.IGNORECASE
+)
+_DENIED = re.compile(r"permission denied", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,10 @@ def engine_facts(recording: Recording) -> EngineFacts:
     version, info = recording.command("docker-version"), recording.command("docker-info")
     asked = [entry for entry in (info, version) if entry]
     document = _info(info)
-    unit, socket = _properties(recording.command("docker-show")), _properties(recording.command("docker-socket-show"))
+    unit, socket = (
+        _properties(recording.command("docker-show")),
+        _properties(recording.command("docker-socket-show")),
+    )
     unit_text = recording.command("docker-unit")
     lead = info or version
     return EngineFacts(
@@ -118,7 +124,9 @@ def _properties(entry: CommandEntry | None) -> dict[str, str]:
 def _installed(recording: Recording, unit: Mapping[str, str]) -> bool | None:
     if unit.get("LoadState") == "loaded":
         return True
-    there = [recording.paths[path] for path in ("/usr/bin/dockerd", "/usr/sbin/dockerd") if path in recording.paths]
+    there = [
+        recording.paths[path] for path in ("/usr/bin/dockerd", "/usr/sbin/dockerd") if path in recording.paths
+    ]
     if any(there):
         return True
     return False if unit.get("LoadState") == "not-found" else None

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 PROC_VERSION = "/proc/driver/nvidia/version"
 SYS_VERSION = "/sys/module/nvidia/version"
 PROC_MODULES = "/proc/modules"
-# Proprietary: "... NVIDIA UNIX x86_64 Kernel Module  520.56.06  <date>"
-# open:        "... NVIDIA UNIX Open Kernel Module for x86_64  515.57  Release Build ..."
+# Two shapes: the proprietary "… x86_64 Kernel Module  520.56.06  <date>" and the open
+# "… Open Kernel Module for x86_64  515.57  Release Build …".
 _NVRM = re.compile(r"^NVRM version:.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)(?=\s|$)", re.MULTILINE)
 
 

@@ -28,8 +28,8 @@ def lanes(race: Mapping[str, Any]) -> tuple[Lane, ...]:
     """Read all lanes of race.json."""
     found = []
     for contestant in map(as_object, as_list(race.get("contestants"))):
-        for lane in map(as_object, as_list(contestant.get("lanes"))):
-            found.append(_lane(as_text(contestant.get("name")) or "?", lane))
+        name = as_text(contestant.get("name")) or "?"
+        found += [_lane(name, as_object(lane)) for lane in as_list(contestant.get("lanes"))]
     return tuple(found)
 
 

@@ -43,8 +43,16 @@ def runtime_facts(recording: Recording) -> RuntimeFacts:
     path = as_text(runtime.get("path")) or as_text(runtime.get("runtimeType"))
     evidence = []
     if entry is not None:
-        line = damage or entry.error or ("missing" if entry.missing else f"runtimes.nvidia = {json.dumps(runtime)}")
-        evidence.append(cite(DAEMON_JSON, line if runtime or damage or entry.missing or entry.error else _without(document)))
+        line = (
+            damage
+            or entry.error
+            or ("missing" if entry.missing else f"runtimes.nvidia = {json.dumps(runtime)}")
+        )
+        evidence.append(
+            cite(
+                DAEMON_JSON, line if runtime or damage or entry.missing or entry.error else _without(document)
+            )
+        )
     if flag:
         evidence.append(cite("docker-unit", flag.group(0)))
     return RuntimeFacts(
