@@ -1,0 +1,151 @@
+"""NVIDIA's software as the probe sees it: driver, origin, packages, CDI specification fresh or stale."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from plugins.module_utils.gpu_host_nvidia import cdi, driver, module_version, packages, spec_paths, toolkit
+from tests.unit.plugins.machines import Machine
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NVRM = "NVRM version: NVIDIA UNIX"
+SMI = "nvidia-smi --query-gpu=driver_version"
+LIBRARY = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.163.01"
+SPEC = f"""---
+cdiVersion: 0.7.0
+containerEdits:
+  deviceNodes:
+  - path: /dev/nvidia0
+  - path: /dev/nvidiactl
+  hooks:
+  - path: /usr/bin/nvidia-cdi-hook
+  mounts:
+  - containerPath: /usr/lib/libnvidia-ml.so.550.163.01
+    hostPath: {LIBRARY}
+"""
+JSON_SPEC = f'{{"mounts":[{{"hostPath":"{LIBRARY}"}}],"deviceNodes":[{{"path":"/dev/nvidia0"}}]}}'
+NODES = {"/dev/nvidia0": "", "/dev/nvidiactl": "", LIBRARY: ""}
+
+
+def test_a_driver_that_works(tmp_path: Path) -> None:
+    commands = {
+        SMI: (0, "550.163.01\n550.163.01"),
+        "dpkg-query -S /usr/bin/nvidia-smi": (0, "nvidia-smi: /usr/bin/nvidia-smi"),
+        "dpkg-query -W": (0, "nvidia-smi\tii \t550.163.01-2\n"),
+    }
+    found = driver(Machine(tmp_path, {}, commands))
+    assert (found["works"], found["version"]) == (True, "550.163.01")
+    assert found["origin"] == "package nvidia-smi 550.163.01-2"
+
+
+def test_a_driver_that_fails_keeps_its_words(tmp_path: Path) -> None:
+    says = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver."
+    found = driver(
+        Machine(
+            tmp_path, {"/usr/bin/nvidia-uninstall": ""}, {SMI: (9, says), "dpkg-query": (1, "no path found")}
+        )
+    )
+    assert (found["works"], found["rc"], found["version"], found["says"]) == (False, 9, None, says)
+    assert found["origin"] == "NVIDIA's .run installer"
+
+
+def test_a_driver_that_hangs(tmp_path: Path) -> None:
+    found = driver(Machine(tmp_path, {}, {"nvidia-smi never": (0, "")}))
+    assert (found["works"], found["rc"], found["says"]) == (
+        False,
+        None,
+        "/usr/bin/nvidia-smi: no answer within 20 s",
+    )
+
+
+def test_no_driver(tmp_path: Path) -> None:
+    found = driver(Machine(tmp_path, {}, {}))
+    assert (found["tool"], found["works"], found["origin"], found["dkms"]) == (None, False, None, [])
+    assert found["says"] == "nvidia-smi is not installed"
+
+
+def test_an_origin_behind_a_diversion_and_on_wsl(tmp_path: Path) -> None:
+    diverted = "diversion by glx-diversions from: /usr/bin/nvidia-smi\nnvidia-smi: /usr/bin/nvidia-smi"
+    commands = {SMI: (0, "1.2"), "dpkg-query -S": (0, diverted), "dpkg-query -W": (0, "")}
+    assert driver(Machine(tmp_path, {}, commands))["origin"] == "package nvidia-smi"
+    wsl = driver(Machine(tmp_path, {}, {"/usr/lib/wsl/lib/nvidia-smi": (0, "1.2")}))
+    assert "Windows" in wsl["origin"]
+
+
+def test_dkms_is_read_because_apt_does_not_tell(tmp_path: Path) -> None:
+    status = "nvidia-current/550.163.01: added\nother/1.0: installed"
+    assert driver(Machine(tmp_path, {}, {"dkms status": (0, status)}))["dkms"] == [
+        "nvidia-current/550.163.01: added"
+    ]
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"/sys/module/nvidia/version": "550.163.01\n"},
+        {"/proc/driver/nvidia/version": f"{NVRM} x86_64 Kernel Module  550.163.01  Tue Apr  8\n"},
+        {"/proc/driver/nvidia/version": f"{NVRM} Open Kernel Module for x86_64  550.163.01  Rel\n"},
+    ],
+)
+def test_module_version(tmp_path: Path, files: dict[str, str]) -> None:
+    assert module_version(Machine(tmp_path, files, {})) == "550.163.01"
+
+
+def test_no_module(tmp_path: Path) -> None:
+    assert module_version(Machine(tmp_path, {}, {})) is None
+
+
+def test_only_whole_packages_count(tmp_path: Path) -> None:
+    rows = "a\tii \t1.0-1\nheld\thi \t2.0-1\ngone\trc \t3.0\nhalf\tiF \t4.0\ndpkg-query: nothing matches b"
+    machine = Machine(tmp_path, {}, {"dpkg-query -W": (1, rows)})
+    assert packages(machine, ["a", "held", "gone", "half", "b"]) == {"a": "1.0-1", "held": "2.0-1"}
+    assert packages(Machine(tmp_path, {}, {}), ["a"]) == {}
+
+
+def test_toolkit(tmp_path: Path) -> None:
+    files = {"/usr/lib/systemd/system/nvidia-cdi-refresh.service": ""}
+    found = toolkit(Machine(tmp_path, files, {"nvidia-ctk": (0, "")}))
+    assert found == {"ctk": "/usr/bin/nvidia-ctk", "hook": None, "gpg": None, "refresh_unit": True}
+
+
+def test_paths_of_a_specification() -> None:
+    assert spec_paths(SPEC) == {"/dev/nvidia0", "/dev/nvidiactl", LIBRARY}
+    assert spec_paths(JSON_SPEC) == {"/dev/nvidia0", LIBRARY}
+
+
+def test_fresh_specification(tmp_path: Path) -> None:
+    found = cdi(Machine(tmp_path, NODES | {"/var/run/cdi/nvidia.yaml": SPEC}, {}), "550.163.01")
+    assert found == {"path": "/var/run/cdi/nvidia.yaml", "fresh": True, "because": None}
+
+
+def test_the_last_folder_counts(tmp_path: Path) -> None:
+    files = NODES | {"/etc/cdi/nvidia.yaml": "old", "/var/run/cdi/nvidia.json": JSON_SPEC}
+    assert cdi(Machine(tmp_path, files, {}), None)["path"] == "/var/run/cdi/nvidia.json"
+
+
+@pytest.mark.parametrize(
+    ("files", "version", "because"),
+    [
+        ({}, "550.163.01", "there is none"),
+        ({"/var/run/cdi/nvidia.yaml": SPEC, "/dev/nvidia0": "", "/dev/nvidiactl": ""}, "550.163.01", LIBRARY),
+        (
+            NODES | {"/var/run/cdi/nvidia.yaml": SPEC, "/dev/nvidia1": ""},
+            "550.163.01",
+            "the machine has /dev/nvidia0 /dev/nvidia1",
+        ),
+        (
+            NODES | {"/var/run/cdi/nvidia.yaml": SPEC},
+            "580.95.05",
+            "made for driver 550.163.01, the driver is 580.95.05",
+        ),
+        (NODES | {"/var/run/cdi/nvidia.yaml": ""}, "550.163.01", "it lists no card"),
+    ],
+)
+def test_stale_specification(tmp_path: Path, files: dict[str, str], version: str, because: str) -> None:
+    found = cdi(Machine(tmp_path, files, {}), version)
+    assert not found["fresh"]
+    assert because in found["because"]
