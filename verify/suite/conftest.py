@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import testinfra  # type: ignore[import-untyped]
+import testinfra
 
 from verify.errors import VerifyError
 from verify.report.evidence import host_folders, judge_host, read_host

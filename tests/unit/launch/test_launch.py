@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-import testinfra  # type: ignore[import-untyped]
+import testinfra
 from verify.errors import VerifyError
 
 from verify.launch import docker_run, gpus_value
