@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import testinfra
-from verify.errors import VerifyError
 
+from verify.errors import VerifyError
 from verify.launch import docker_run, gpus_value
 from verify.take import ssh_argv
 

@@ -4,9 +4,9 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from verify.errors import VerifyError
 
 from tests.unit.report.helpers import SMI_TABLE, put, recording
+from verify.errors import VerifyError
 from verify.report.evidence import nvidia_smi_text, write
 
 if TYPE_CHECKING:

@@ -3,8 +3,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from verify.errors import VerifyError
 
+from verify.errors import VerifyError
 from verify.report.files import recover, replace_file, replace_folder
 
 
