@@ -89,11 +89,14 @@ def _layer(out: Console, layer: Layer, status: Status, findings: list[Finding]) 
     leading = next(finding for finding in findings if finding.status is status)
     word = f"{status.value}, expected" if leading.expected and status is Status.FAIL else status.value
     others = f" (+{len(findings) - 1})" if len(findings) > 1 else ""
-    blocked = f"by {leading.culprit}: " if leading.culprit else ""
-    line = Text(f"  {layer.value:<10} ")
-    line.append(f"{word:<15}", style=_STYLE[status])
-    line.append(plain(f" {blocked}{leading.summary}{others}"))
-    out.print(line)
+    culprit = leading.culprit or ""
+    blocked = f"by {culprit}: " if culprit not in leading.summary else ""
+    line = Table.grid(padding=(0, 1))
+    for width in (10, 14):
+        line.add_column(min_width=width, no_wrap=True)
+    text = Text(plain(f"{blocked}{leading.summary}{others}"), overflow="fold")
+    line.add_row(layer.value, Text(word, style=_STYLE[status]), text)
+    out.print(Padding(line, (0, 0, 0, 2)))
     for finding in findings:
         if finding.status is Status.FAIL and not finding.expected:
             out.print(Text(f"    {finding.id}", style="bold red"))

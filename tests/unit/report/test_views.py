@@ -76,7 +76,7 @@ def test_doctor_has_a_line_a_layer_and_opens_the_culprit_only() -> None:
     assert text.count("next") == 1
     assert "between   engine and runtime" in text
     assert "evidence  docker-info" in text
-    assert "blocked         by runtime.not-registered" in text
+    assert "blocked        by runtime.not-registered" in text
     assert "fail, expected" in text
     assert "(simulated)" in lines[0]
     assert "\x1b" not in text
