@@ -44,14 +44,11 @@ def exit_status(findings: Iterable[Finding]) -> int:
 
 
 def _no_recording(collection: str) -> Finding:
-    outcome = (
-        "collecting from it went well, yet" if collection == "ok" else f"collecting from it: {collection};"
-    )
     return Finding(
         id=NO_RECORDING,
         layer=Layer.HOST,
         status=Status.FAIL,
-        summary=f"{outcome} there is no recording of this host, so nothing is known about it",
+        summary=f"there is no recording of this host (collection: {collection})",
         remedy="gpu-verify record --host USER@HOST --out FILE  # it says what is in the way",
         evidence=(f"run.json: collection {collection}",),
     )

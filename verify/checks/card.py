@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -21,9 +21,11 @@ def present(state: State) -> Verdict:
     nodes = len(card.nodes or ())
     if card.pci:
         places = ", ".join(f"{c.address} (10de:{(c.device or '?').removeprefix('0x')})" for c in card.pci)
-        return passed(f"{len(card.pci)} NVIDIA on the PCI bus: {places}; {nodes} device nodes", card.evidence)
+        return passed(
+            f"{len(card.pci)} NVIDIA on the PCI bus: {places}; {count(nodes, 'device node')}", card.evidence
+        )
     if nodes:
-        return passed(f"{nodes} device nodes, no PCI bus to look at", card.evidence)
+        return passed(f"{count(nodes, 'device node')}, no PCI bus to look at", card.evidence)
     looked = (
         "the PCI bus shows 0 NVIDIA display controllers"
         if card.pci is not None

@@ -36,6 +36,11 @@ class Check:
     needs: tuple[str, ...] = ()
 
 
+def count(number: int, thing: str) -> str:
+    """Write ``1 card`` and ``2 cards``."""
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
 def passed(summary: str, evidence: tuple[str, ...]) -> Verdict:
     """Say that it is as it must be."""
     return Verdict(Status.PASS, summary, evidence=evidence)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_recorded, passed
+from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed
 from verify.checks.driver import TROUBLES
 from verify.checks.ways import CHECKS as WAYS
 from verify.facts.driver import Trouble
@@ -46,7 +46,7 @@ def answers(state: State) -> Verdict:
     seen, there = ([card.uuid for card in facts.cards] for facts in (inside, host))
     if host.answers and seen != there:
         return failed(
-            f"nvidia-smi in the container lists {len(seen)} cards, on the host {len(there)}: "
+            f"nvidia-smi in the container lists {count(len(seen), 'card')}, on the host {len(there)}: "
             f"{', '.join(map(str, seen))} against {', '.join(map(str, there))}",
             "nvidia-smi -L  # on the host and in the container",
             (*inside.evidence[:1], *host.evidence[:1]),
@@ -54,7 +54,8 @@ def answers(state: State) -> Verdict:
         )
     cuda = f", CUDA {inside.cuda}" if inside.cuda else ""
     return passed(
-        f"nvidia-smi in the container lists {len(seen)} cards, driver {inside.version}{cuda}", inside.evidence
+        f"nvidia-smi in the container lists {count(len(seen), 'card')}, driver {inside.version}{cuda}",
+        inside.evidence,
     )
 
 

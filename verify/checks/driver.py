@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.driver import below_floor, end_of_life, has_floor, known_branch
 from verify.facts.driver import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
+    from verify.facts.version import Version
 
 _REBOOT = (
     "reboot, so that the kernel loads the module that is installed (nothing needs to be installed again)"
@@ -63,7 +64,8 @@ def version_mismatch(state: State) -> Verdict:
     if state.host.wsl:
         return not_applicable("not applicable: under WSL tool and driver may differ", state.host.evidence)
     if driver.trouble is Trouble.MISMATCH:
-        library = " or ".join(map(str, driver.libraries)) or "of another version"
+        others = [found for found in driver.libraries if module is None or not _agree(module, found)]
+        library = " or ".join(map(str, others or driver.libraries)) or "of another version"
         return failed(
             f"the loaded module is {module or 'of unknown version'}, the NVML library is {library}",
             _REBOOT,
@@ -73,10 +75,15 @@ def version_mismatch(state: State) -> Verdict:
     if module is None or not driver.libraries:
         return not_recorded("the versions of both the module and the NVML library")
     # Old libraries stay beside the new one: one that fits is enough.
-    if any(module.starts_with(library) or library.starts_with(module) for library in driver.libraries):
+    if any(_agree(module, library) for library in driver.libraries):
         return passed(f"module and NVML library are both {module}", evidence)
     library = " and ".join(map(str, driver.libraries))
     return failed(f"the loaded module is {module}, the NVML library is {library}", _REBOOT, evidence, between)
+
+
+def _agree(one: Version, other: Version) -> bool:
+    """Whether they are the same; nvidia-smi names 550.163 where the file is 550.163.01."""
+    return one.starts_with(other) or other.starts_with(one)
 
 
 def answers(state: State) -> Verdict:
@@ -88,10 +95,9 @@ def answers(state: State) -> Verdict:
         meaning, remedy = TROUBLES[driver.trouble or Trouble.UNKNOWN]
         said = f': it says "{driver.said}"' if driver.said else ""
         return failed(f"{meaning}{said}", remedy, driver.evidence)
-    names = ", ".join(f"{card.name or 'a card without a name'}" for card in driver.cards)
-    summary = (
-        f"driver {driver.version or 'of unknown version'} answers for {len(driver.cards)} cards: {names}"
-    )
+    names = ", ".join(card.name or "a card without a name" for card in driver.cards)
+    served = count(len(driver.cards), "card")
+    summary = f"driver {driver.version or 'of unknown version'} answers for {served}: {names}"
     if driver.inforom:
         return warned(
             f"{summary}; it warns that an infoROM is corrupted",
@@ -115,12 +121,12 @@ def every_card(state: State) -> Verdict:
     evidence = (*state.card.evidence[: len(pci)], state.driver.evidence[0])
     if len(cards) < len(pci):
         return failed(
-            f"{len(pci)} cards are on the PCI bus, the driver serves {len(cards)}",
+            f"{count(len(pci), 'card')} on the PCI bus, the driver serves {len(cards)}",
             "dmesg | grep -i -e nvrm -e xid | tail  # lost, or not supported by this module?",
             evidence,
             (Layer.CARD, Layer.DRIVER),
         )
-    return passed(f"the driver serves {len(cards)} cards, {len(pci)} are on the PCI bus", evidence)
+    return passed(f"the driver serves {count(len(cards), 'card')}, {len(pci)} on the PCI bus", evidence)
 
 
 def security(state: State) -> Verdict:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed
 from verify.compat.cuda import minimum_driver, torch_index
 from verify.findings import Layer
 
@@ -103,14 +103,14 @@ def available(state: State) -> Verdict:
             else "python3 -c 'import torch; torch.cuda.init()' in the container  # it says why"
         )
         return failed(
-            f"torch.cuda.is_available() is {found.available}, {found.device_count or 0} devices, "
-            f"while nvidia-smi in the container lists {cards} cards{hidden}",
+            f"torch.cuda.is_available() is {found.available}, {count(found.device_count or 0, 'device')}, "
+            f"while nvidia-smi in the container lists {count(cards, 'card')}{hidden}",
             remedy,
             found.evidence,
             (Layer.CONTAINER, Layer.FRAMEWORK),
         )
     return passed(
-        f"torch.cuda.is_available() is True, {found.device_count} devices: {', '.join(found.names)}",
+        f"torch.cuda.is_available() is True, {count(found.device_count, 'device')}: {', '.join(found.names)}",
         found.evidence,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, not_recorded, passed, warned
+from verify.checks.check import Check, Verdict, count, not_recorded, passed, warned
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def recorded(state: State) -> Verdict:
     if host.timed_out:
         late = ", ".join(host.timed_out)
         return warned(
-            f"{len(host.timed_out)} recorded commands did not end within their limits: {late}",
+            f"{count(len(host.timed_out), 'command')} did not end within the time limit: {late}",
             f"run the first by hand on the host and see why it hangs: {host.timed_out[0]}",
             evidence,
         )

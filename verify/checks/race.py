@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_recorded, passed, warned
+from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -19,34 +19,36 @@ def lane(device: str, state: State) -> Verdict:
     """Whether every contestant ran on the device."""
     if state.race is None:
         return not_recorded("a race")
-    mine = [found for found in state.race if found.name == device]
+    mine = [found for found in state.race if found.name == device or found.name.startswith(f"{device}-")]
     if not mine:
         return not_recorded(f"a lane {device}")
     evidence = tuple(found.evidence for found in mine)
     bad = [found for found in mine if found.status != _RAN or found.median is None]
     if bad:
         reasons = "; ".join(
-            f"{found.contestant}: {found.status}, {found.reason or 'no reason given'}" for found in bad
+            f"{found.contestant} ({found.name}): {found.status}, {found.reason or 'no reason given'}"
+            for found in bad
         )
         return failed(
-            f"{len(bad)} of {len(mine)} contestants did not run on {device}: {reasons}",
+            f"{len(bad)} of {count(len(mine), 'lane')} on {device} did not run: {reasons}",
             f"remove the reason, then: {_AGAIN}",
             evidence,
             (Layer.FRAMEWORK, Layer.RACE),
         )
-    times = ", ".join(f"{found.contestant} {found.median:.4g} s" for found in mine)
+    times = ", ".join(f"{found.contestant} ({found.name}) {found.median:.4g} s" for found in mine)
     notes = [warning for found in mine for warning in found.warnings]
     if notes:
         return warned(
-            f"{len(mine)} contestants ran on {device} ({times}); {len(notes)} warnings: {notes[0]}",
+            f"{count(len(mine), 'lane')} on {device} ran ({times}); "
+            f"{count(len(notes), 'warning')}: {notes[0]}",
             _AGAIN,
             evidence,
         )
-    return passed(f"{len(mine)} contestants ran on {device}: {times}", evidence)
+    return passed(f"{count(len(mine), 'lane')} on {device} ran: {times}", evidence)
 
 
 CHECKS = (
-    Check("race.cpu-lane", Layer.RACE, partial(lane, "cpu"), needs=("container.recorded",)),
+    Check("race.cpu-lane", Layer.RACE, partial(lane, "cpu"), needs=("container.recorded", "framework.torch")),
     Check(
         "race.cuda-lane", Layer.RACE, partial(lane, "cuda"), needs=("container.recorded", "framework.kernel")
     ),

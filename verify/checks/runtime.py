@@ -45,8 +45,10 @@ def in_file(state: State) -> Verdict:
             else ""
         )
         empty = ", it is empty" if runtime.empty else ""
+        # nvidia-ctk refuses a file of zero bytes.
+        remedy = f"echo '{{}}' > {DAEMON_JSON} && {_REGISTER}" if runtime.empty else _REGISTER
         return failed(
-            f"{DAEMON_JSON} does not name the runtime nvidia{empty}{still}", _REGISTER, runtime.evidence
+            f"{DAEMON_JSON} does not name the runtime nvidia{empty}{still}", remedy, runtime.evidence
         )
     return passed(f"{DAEMON_JSON} names the runtime nvidia: {runtime.path}", runtime.evidence)
 

@@ -108,6 +108,8 @@ def cdi_spec(state: State) -> Verdict:
             remedy,
             toolkit.spec_evidence,
         )
+    if not named and toolkit.unread_specs:
+        return not_recorded(f"the text of {toolkit.unread_specs[0]}")
     if not named:
         return failed("0 CDI specifications describe an NVIDIA card", remedy, toolkit.spec_evidence)
     names = ", ".join(named[0].devices)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.causes import cause
+from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.checks.runtime import by_cdi
 from verify.compat.engine import has_cdi
 from verify.findings import Layer
@@ -26,63 +27,6 @@ FORMS = {
 }
 EVERY_CONTAINER = "every container gets every card, also those that did not ask"
 
-# Text of the daemon -> what it means and the next step (lab notes; the first that fits).
-CAUSES = (
-    (
-        ("could not select device driver", "no known GPU vendor found"),
-        "the daemon knows nobody who gives cards: the toolkit's hook was not there when it started",
-        "systemctl restart docker",
-    ),
-    (
-        ("unknown or invalid runtime name", "Unknown runtime specified"),
-        "the daemon does not know the runtime nvidia",
-        "nvidia-ctk runtime configure --runtime=docker && systemctl restart docker",
-    ),
-    (
-        ("unresolvable CDI devices", "failed to stat CDI host device", "CDI device injection failed"),
-        "the CDI specification does not describe this card, or names a file that is gone",
-        "systemctl restart nvidia-cdi-refresh && nvidia-ctk cdi list",
-    ),
-    (
-        ("nvidia-cdi-hook: no such file",),
-        "nvidia-cdi-hook is missing",
-        "apt-get install --reinstall nvidia-container-toolkit-base",
-    ),
-    (
-        ("couldn't find binary nvidia-container-cli",),
-        "nvidia-container-cli is missing",
-        "apt-get install --reinstall libnvidia-container-tools",
-    ),
-    (
-        (
-            'nvidia-container-runtime": executable file not found',
-            "nvidia-container-runtime: executable file not found",
-        ),
-        "the registered runtime's program is missing",
-        "apt-get install --reinstall nvidia-container-toolkit",
-    ),
-    (
-        ("libnvidia-ml.so.1: cannot open", "error mounting"),
-        "a library of the driver is missing on the host",
-        "nvidia-smi  # on the host; then: ldconfig; systemctl restart nvidia-cdi-refresh",
-    ),
-    (
-        ("nvml error: driver not loaded", "Driver Not Loaded"),
-        "the driver is not loaded",
-        "modprobe nvidia",
-    ),
-    (
-        ("unsatisfied condition",),
-        "the image asks for a newer CUDA than the driver offers",
-        "use an older image, or install a newer driver",
-    ),
-    (
-        ("Failed to initialize NVML",),
-        "the container has the library and may not use the card",
-        "look for no-cgroups = true in /etc/nvidia-container-runtime/config.toml",
-    ),
-)
-
 
 def gives_all(name: str, state: State) -> Verdict:
     """Whether a container that asks for all cards sees those of the host."""
@@ -95,13 +39,16 @@ def gives_all(name: str, state: State) -> Verdict:
     seen = _uuids(run.cards)
     if sorted(seen) != sorted(host):
         return failed(
-            f"`docker run {FORMS[name]}` sees {len(seen)} cards, the host has {len(host)}: "
+            f"`docker run {FORMS[name]}` sees {count(len(seen), 'card')}, the host has {len(host)}: "
             f"{', '.join(seen)} against {', '.join(host)}",
             f"docker run --rm {FORMS[name]} {_image(state)} nvidia-smi -L  # and the same on the host",
             (*run.evidence, *state.driver.evidence[:1]),
             (Layer.RUNTIME, Layer.CONTAINER),
         )
-    return passed(f"`docker run {FORMS[name]}` sees the host's {len(seen)} cards, by UUID", run.evidence)
+    return passed(
+        f"`docker run {FORMS[name]}` sees all of the host's, {count(len(seen), 'card')}, by UUID",
+        run.evidence,
+    )
 
 
 def gives_first(name: str, state: State) -> Verdict:
@@ -114,7 +61,7 @@ def gives_first(name: str, state: State) -> Verdict:
         return not_recorded("the UUID of the host's first card")
     seen = _uuids(run.cards)
     if len(seen) != 1 or seen != host:
-        found = f"sees {len(seen)} cards" if len(seen) != 1 else "sees another card"
+        found = f"sees {count(len(seen), 'card')}" if len(seen) != 1 else "sees another card"
         return failed(
             f"`docker run {FORMS[name]}` asked for 1 card and {found}: {', '.join(seen)}; "
             f"the host's first is {host[0]}",
@@ -133,14 +80,14 @@ def gives_none(state: State) -> Verdict:
     evidence = (*run.evidence, f"docker-info: DefaultRuntime: {state.engine.default_runtime}")
     if run.cards and state.engine.nvidia_is_default:
         return warned(
-            f"a container that did not ask sees {len(run.cards)} cards: runtime "
+            f"a container that did not ask sees {count(len(run.cards), 'card')}: runtime "
             f"{state.engine.default_runtime} is the default, so {EVERY_CONTAINER}",
             'take "default-runtime" out of /etc/docker/daemon.json and restart Docker, unless you rely on it',
             evidence,
         )
     if run.cards:
         return failed(
-            f"a container that did not ask sees {len(run.cards)} cards, and the default runtime is "
+            f"a container that did not ask sees {count(len(run.cards), 'card')}, and the default runtime is "
             f"{state.engine.default_runtime or 'unknown'}",
             "docker info --format '{{json .Runtimes}}'  # which runtime adds cards to every container?",
             evidence,
@@ -176,11 +123,12 @@ def _broken(run: Run, what: str) -> Verdict:
     """Say why a container saw no card, by the text of the daemon."""
     if run.timed_out:
         return failed(f"{what} did not end in time", "journalctl -u docker -n 50; dmesg | tail", run.evidence)
-    for texts, meaning, remedy in CAUSES:
-        if any(text in run.whole for text in texts):
-            return failed(
-                f"{what} gives no card: {meaning}", remedy, run.evidence, (Layer.RUNTIME, Layer.CONTAINER)
-            )
+    known = cause(run.whole)
+    if known:
+        meaning, remedy = known
+        return failed(
+            f"{what} gives no card: {meaning}", remedy, run.evidence, (Layer.RUNTIME, Layer.CONTAINER)
+        )
     if run.no_program:
         return failed(
             f"{what} gives no card: nothing of the driver is in the container (0 cards, no nvidia-smi)",

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.reading import is_sentinel, number, whole, word
 from verify.facts.source import cite, file_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from verify.recording import Recording
 
 QUERY_FIELDS = (
@@ -41,7 +37,6 @@ _VENDOR = re.compile(r"^/sys/bus/pci/devices/([^/]+)/vendor$")
 _VENDOR_GLOB = "/sys/bus/pci/devices/*/vendor"
 _NODE = re.compile(r"^/dev/nvidia\d+$")
 _NODE_GLOB = "/dev/nvidia*"
-_LIST_LINE = re.compile(r"^GPU (\d+): (.+?) \(UUID: ([^)\s]+)\)\s*$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,110 +106,3 @@ def _pci_cards(recording: Recording) -> tuple[PciCard, ...] | None:
         device = (file_text(recording, f"{folder}/device") or "").strip().lower() or None
         cards.append(PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None))
     return tuple(cards)
-
-
-def parse_list(text: str) -> tuple[Card, ...]:
-    """Read ``nvidia-smi -L``; a MIG device's line belongs to its card."""
-    return tuple(Card(int(index), name, uuid) for index, name, uuid in _LIST_LINE.findall(text))
-
-
-def parse_query(text: str) -> tuple[Card, ...]:
-    """Read the query's CSV, one row a card; a field that is missing costs no other field."""
-    rows = (row for row in csv.reader(text.splitlines(), skipinitialspace=True) if row)
-    cards = []
-    for row in rows:
-        if len(row) != len(QUERY_FIELDS) or whole(row[0]) is None:
-            continue  # a warning, an error text or a header between the rows
-        cards.append(_card(dict(zip(QUERY_FIELDS, row, strict=True))))
-    return tuple(cards)
-
-
-def _card(fields: Mapping[str, str | None]) -> Card:
-    return Card(
-        index=whole(fields.get("index")),
-        name=word(fields.get("name")),
-        uuid=word(fields.get("uuid")),
-        bus_id=word(fields.get("pci.bus_id")),
-        driver_version=word(fields.get("driver_version")),
-        memory_total_mib=whole(fields.get("memory.total")),
-        memory_used_mib=whole(fields.get("memory.used")),
-        utilization_percent=number(fields.get("utilization.gpu")),
-        temperature_c=number(fields.get("temperature.gpu")),
-        power_w=number(fields.get("power.draw")),
-        power_limit_w=number(fields.get("power.limit")),
-        compute_capability=word(fields.get("compute_cap")),
-        mig=word(fields.get("mig.mode.current")),
-        persistence=word(fields.get("persistence_mode")),
-        ecc=word(fields.get("ecc.mode.current")),
-        throttle_reasons=word(fields.get("clocks_throttle_reasons.active")),
-    )
-
-
-# Where the XML of `nvidia-smi -q -x` holds the query's fields; tags moved between branches.
-_XML_TAGS: Mapping[str, tuple[str, ...]] = {
-    "name": ("product_name",),
-    "uuid": ("uuid",),
-    "memory.total": ("fb_memory_usage/total",),
-    "memory.used": ("fb_memory_usage/used",),
-    "utilization.gpu": ("utilization/gpu_util",),
-    "temperature.gpu": ("temperature/gpu_temp",),
-    "power.draw": (
-        "gpu_power_readings/instant_power_draw",
-        "gpu_power_readings/power_draw",
-        "gpu_power_readings/average_power_draw",
-        "power_readings/power_draw",
-    ),
-    "power.limit": ("gpu_power_readings/current_power_limit", "power_readings/power_limit"),
-    "mig.mode.current": ("mig_mode/current_mig",),
-    "persistence_mode": ("persistence_mode",),
-    "ecc.mode.current": ("ecc_mode/current_ecc",),
-}
-_TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)((?:\s[^<>]*?)?)(/?)>")
-_ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
-
-
-def parse_xml(text: str) -> tuple[Card, ...]:
-    """Read ``nvidia-smi -q -x``; a document that was cut gives the cards that are whole."""
-    cards = []
-    driver = re.search(r"<driver_version>([^<]*)</driver_version>", text)
-    for index, (attributes, body) in enumerate(_gpus(text)):
-        values = _leaves(body)
-        fields: dict[str, str | None] = {
-            field: next((values[tag] for tag in tags if tag in values and not is_sentinel(values[tag])), None)
-            for field, tags in _XML_TAGS.items()
-        }
-        bus = re.search(r'id="([^"]*)"', attributes)
-        fields |= {
-            "index": str(index),
-            "pci.bus_id": bus.group(1) if bus else values.get("pci/pci_bus_id"),
-            "driver_version": driver.group(1) if driver else None,
-        }
-        cards.append(_card(fields))
-    return tuple(cards)
-
-
-def _gpus(text: str) -> list[tuple[str, str]]:
-    return re.findall(r"<gpu(\s[^<>]*|)>(.*?)</gpu>", text, re.DOTALL)
-
-
-def _leaves(body: str) -> dict[str, str]:
-    """Return the text of every element by its path. No XML parser: the text comes from a foreign machine."""
-    values: dict[str, str] = {}
-    path: list[str] = []
-    end = 0
-    for tag in _TAG.finditer(body):
-        closing, name, _, empty = tag.groups()
-        if closing:
-            if path and path[-1] == name:
-                values.setdefault("/".join(path), _unescape(body[end : tag.start()]))
-                path.pop()
-        elif not empty:
-            path.append(name)
-        end = tag.end()
-    return values
-
-
-def _unescape(text: str) -> str:
-    for entity, character in _ENTITIES.items():
-        text = text.replace(entity, character)
-    return text.strip()

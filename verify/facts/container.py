@@ -7,12 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verify.facts.card import Card, parse_list
+from verify.facts.smi import parse_list
 from verify.facts.source import as_list, as_object, as_text, cite, cite_command, first_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from verify.facts.card import Card
     from verify.recording import CommandEntry, Recording
 
 RUNS = (

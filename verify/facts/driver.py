@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from verify.facts.card import Card, parse_list, parse_query, parse_xml
+from verify.facts.smi import parse_list, parse_query, parse_xml
 from verify.facts.source import cite, cite_command, first_line
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from verify.facts.card import Card
     from verify.recording import CommandEntry, Recording
 
 _SMI = ("nvidia-smi-list", "nvidia-smi", "nvidia-smi-query", "nvidia-smi-xml")

@@ -41,6 +41,7 @@ class ToolkitFacts:
     command_version: Version | None
     specs: tuple[CdiSpec, ...] | None
     unreadable_specs: tuple[str, ...]
+    unread_specs: tuple[str, ...]
     evidence: tuple[str, ...]
     spec_evidence: tuple[str, ...]
 
@@ -62,6 +63,7 @@ def toolkit_facts(recording: Recording) -> ToolkitFacts:
         command_version=Version.parse(said.partition("version ")[2]),
         specs=specs,
         unreadable_specs=unreadable,
+        unread_specs=_unread(recording),
         evidence=(*evidence, *([cite_command(command)] if command and not command.ok else ())),
         spec_evidence=spec_evidence,
     )
@@ -90,15 +92,32 @@ def _specs(recording: Recording) -> tuple[tuple[CdiSpec, ...] | None, tuple[str,
         if entry is None or entry.missing or not path.endswith((".yaml", ".yml", ".json")):
             continue
         document = _yaml(entry.text)
-        if document is None:
+        if entry.text is not None and document is None:
             unreadable.append(path)
-        elif document.get("kind") == CDI_KIND:
+        elif document and document.get("kind") == CDI_KIND:
             names = (as_text(as_object(device).get("name")) for device in as_list(document.get("devices")))
             specs.append(CdiSpec(path, tuple(name for name in names if name)))
     evidence = [cite(spec.path, f"kind: {CDI_KIND}, devices: {', '.join(spec.devices)}") for spec in specs]
     evidence += [cite(path, "not a readable CDI specification") for path in unreadable]
     evidence += [cite(pattern, "no file") for pattern in looked if not recording.globs[pattern]]
     return tuple(specs), tuple(unreadable), tuple(evidence)
+
+
+def _unread(recording: Recording) -> tuple[str, ...]:
+    """Return the specifications that are there and whose text was not recorded."""
+    listed = {
+        path
+        for pattern in recording.globs
+        if pattern.startswith(_CDI_FOLDERS)
+        for path in recording.globs[pattern]
+    }
+    listed.update(path for path in recording.file_paths if path.startswith(_CDI_FOLDERS))
+    entries = {path: recording.file(path) for path in listed}
+    return tuple(
+        sorted(
+            path for path, entry in entries.items() if entry is None or (entry.present and entry.text is None)
+        )
+    )
 
 
 def _yaml(text: str | None) -> dict[str, object] | None:
