@@ -46,7 +46,7 @@ def read(paths: Sequence[Path]) -> dict[str, Json]:
             document = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise VerifyError(f"cannot read {path}: {error}") from error
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise VerifyError(
                 f"{path} is not JSON ({error}): give a file that `gpu-verify record` wrote"
             ) from error

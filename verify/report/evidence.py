@@ -145,7 +145,7 @@ def _json(path: Path) -> Json:
         document = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         raise VerifyError(f"cannot read {path}: {error}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise VerifyError(f"{path} is not JSON ({error}): take it out, or collect again") from error
     if not isinstance(document, dict):
         raise VerifyError(

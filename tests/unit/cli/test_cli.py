@@ -161,7 +161,7 @@ def test_doctor_on_a_file_fails_with_one(host_file: Path, capsys: pytest.Capture
 
 
 @pytest.mark.parametrize(
-    "text", ["", "{", "[]", '"x"', '{"where": "moon"}', '{"schema": 99, "where": "host"}']
+    "text", ["", "{", "[]", "[" * 200_000, '"x"', '{"where": "moon"}', '{"schema": 99, "where": "host"}']
 )
 def test_doctor_on_no_recording(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "r.json"
