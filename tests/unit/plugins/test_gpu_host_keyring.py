@@ -1,4 +1,4 @@
-"""The keyring module as it runs on a host; a script stands in for gpg, a server of the test's own for the web."""
+"""The keyring module as it runs on a host: a script stands in for gpg, a server of our own for the web."""
 
 from __future__ import annotations
 
