@@ -27,6 +27,8 @@ def installed(state: State) -> Verdict:
         return failed(f"{found} on this host", remedy, engine.evidence)
     if engine.daemon_installed is False and not engine.answers:
         return failed("the docker command is there, the Docker Engine is not", _ROLE, engine.evidence)
+    if not engine.daemon_installed and not engine.answers:
+        return not_recorded("whether dockerd is there (the docker command is)")
     version = f" {engine.version}" if engine.version else ""
     return passed(f"Docker Engine{version} is installed", engine.evidence)
 

@@ -92,6 +92,13 @@ def cdi_enabled(state: State) -> Verdict:
         return passed(
             f"engine {engine.version} reads CDI devices from {', '.join(engine.cdi_dirs)}", evidence
         )
+    if state.runtime.cdi_feature:
+        return failed(
+            f"{DAEMON_JSON} sets features.cdi, the running engine {engine.version} did not take it up",
+            "systemctl restart docker",
+            (*evidence, f"{DAEMON_JSON}: features.cdi = true"),
+            (Layer.ENGINE, Layer.RUNTIME),
+        )
     why = "features.cdi is not set" if needs_cdi_feature(engine.version) else "it is switched off"
     return failed(
         f"engine {engine.version} does not give CDI devices: {why}",

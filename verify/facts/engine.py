@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.facts.source import as_list, as_object, as_text, cite, cite_command, json_object
@@ -17,12 +17,13 @@ if TYPE_CHECKING:
 _UNREACHABLE = re.compile(
     r"Cannot connect to the Docker daemon|Is the docker daemon running|connection refused", re.IGNORECASE
 )
+_LONGEST = 200
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """``info`` is empty where the daemon did not answer."""
+    """``answers`` is about the daemon; a client alone also prints an info."""
 
     recorded: bool
     client: bool
@@ -37,11 +38,8 @@ class EngineFacts:
     default_runtime: str | None
     cdi_dirs: tuple[str, ...] | None
     cdi_devices: tuple[str, ...]
-    operating_system: str | None
-    info: Mapping[str, Any] = field(default_factory=dict)
-    unit_text: str = ""
-    evidence: tuple[str, ...] = ()
-    said: str = ""
+    evidence: tuple[str, ...]
+    said: str
 
     @property
     def nvidia_is_default(self) -> bool:
@@ -59,7 +57,6 @@ def engine_facts(recording: Recording) -> EngineFacts:
         _properties(recording.command("docker-show")),
         _properties(recording.command("docker-socket-show")),
     )
-    unit_text = recording.command("docker-unit")
     lead = info or version
     return EngineFacts(
         recorded=bool(asked),
@@ -75,9 +72,6 @@ def engine_facts(recording: Recording) -> EngineFacts:
         default_runtime=as_text(document.get("DefaultRuntime")),
         cdi_dirs=_cdi_dirs(document),
         cdi_devices=_cdi_devices(document),
-        operating_system=as_text(document.get("OperatingSystem")),
-        info=document,
-        unit_text=unit_text.stdout if unit_text and unit_text.ok else "",
         evidence=tuple(_evidence(asked, unit, socket, document)),
         said=_said(lead),
     )
@@ -135,12 +129,12 @@ def _installed(recording: Recording, unit: Mapping[str, str]) -> bool | None:
 def _said(entry: CommandEntry | None) -> str:
     if entry is None:
         return ""
-    text = entry.error or entry.stderr.strip() or entry.stdout.strip()
-    for line in text.splitlines():
-        if _UNREACHABLE.search(line):
-            return line.strip()
     errors = as_list((json_object(entry.stdout) or {}).get("ServerErrors"))
-    return str(errors[0]) if errors else (text.splitlines() or [""])[0][:200]
+    if errors:
+        return str(errors[0])[:_LONGEST]
+    lines = (entry.error or entry.stderr.strip() or entry.stdout.strip()).splitlines()
+    unreachable = (line.strip() for line in lines if _UNREACHABLE.search(line))
+    return next(unreachable, lines[0] if lines else "")[:_LONGEST]
 
 
 def _evidence(

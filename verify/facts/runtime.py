@@ -25,7 +25,6 @@ class RuntimeFacts:
     damage: str | None
     empty: bool
     path: str | None
-    default: str | None
     cdi_feature: bool | None
     by_flag: str | None
     evidence: tuple[str, ...]
@@ -61,7 +60,6 @@ def runtime_facts(recording: Recording) -> RuntimeFacts:
         damage=damage,
         empty=text is not None and not text.strip(),
         path=path,
-        default=as_text(document.get("default-runtime")),
         cdi_feature=feature if isinstance(feature, bool) else None,
         by_flag=flag.group(1) if flag else None,
         evidence=tuple(evidence),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from verify.facts.source import as_list, as_object, as_text, cite, cite_command, first_line
+from verify.facts.source import as_list, as_object, as_text, cite, cite_command
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ class ToolkitFacts:
     """``packages`` is None where nobody asked the package manager."""
 
     packages: dict[str, str] | None
-    command_version: Version | None
     specs: tuple[CdiSpec, ...] | None
     unreadable_specs: tuple[str, ...]
     unread_specs: tuple[str, ...]
@@ -55,16 +54,13 @@ class ToolkitFacts:
 def toolkit_facts(recording: Recording) -> ToolkitFacts:
     """Read the toolkit's state on a host."""
     packages, evidence = _packages(recording)
-    command = recording.command("nvidia-ctk-version")
-    said = first_line(command.stdout) if command and command.ok else ""
     specs, unreadable, spec_evidence = _specs(recording)
     return ToolkitFacts(
         packages=packages,
-        command_version=Version.parse(said.partition("version ")[2]),
         specs=specs,
         unreadable_specs=unreadable,
         unread_specs=_unread(recording),
-        evidence=(*evidence, *([cite_command(command)] if command and not command.ok else ())),
+        evidence=evidence,
         spec_evidence=spec_evidence,
     )
 
