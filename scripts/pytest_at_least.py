@@ -19,7 +19,10 @@ def main(arguments: list[str]) -> int:
     least, count = int(arguments[0]), _Count()
     status = int(pytest.main(arguments[1:], plugins=[count]))
     if not status and count.passed < least:
-        print(f"{count.passed} tests passed, at least {least} were expected: has a folder been left out?", file=sys.stderr)
+        print(
+            f"{count.passed} tests passed, at least {least} were expected: has a folder been left out?",
+            file=sys.stderr,
+        )
         return 1
     return status
 

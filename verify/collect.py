@@ -1,8 +1,8 @@
 """The controller's half of collecting: what to run, where recordings are staged, when a race is due.
 
-The ``gpu_verify`` role calls this as ``python -m verify.collect COMMAND --evidence DIR``, with JSON on standard
-input and JSON on standard output. Everything of one run is staged in ``DIR/.staging`` and becomes evidence
-host by host, each in one rename (``publish``).
+The ``gpu_verify`` role calls this as ``python -m verify.collect COMMAND --evidence DIR``, with JSON on
+standard input and JSON on standard output. Everything of one run is staged in ``DIR/.staging``
+and becomes evidence host by host, each in one rename (``publish``).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def _recording(text: str) -> Document | None:
     return dict(document)
 
 
-def _outcome(given: Document, recorded: bool) -> Document:  # noqa: FBT001
+def _outcome(given: Document, *, recorded: bool) -> Document:
     if recorded:
         return {"outcome": "ok", "detail": None}
     if given["detail"]:
@@ -77,7 +77,7 @@ def _command(recording: Document | None, name: str) -> str:
 
 
 def race_key(host: Document | None, container: Document | None, settings: Document) -> Document:
-    """Return what a race depends on: the first card and the driver as the container sees them, image, settings."""
+    """Return what a race depends on: first card and driver as the container sees them, image, settings."""
     row = next(csv.reader(_command(container, "nvidia-smi-query").splitlines(), skipinitialspace=True), None)
     card = dict(zip(QUERY_FIELDS, row, strict=False)) if row else {}
     try:
@@ -109,7 +109,7 @@ def stage(evidence: Path, given: Document) -> Document:
         "expected": given["expected"],
         "image": given["image"],
         "image_digest": key["image_digest"],
-        "collection": _outcome(given, host is not None),
+        "collection": _outcome(given, recorded=host is not None),
         "settings": {"race": given["race"], "repeats": int(given["repeats"])},
     }
     replace_file(folder / RUN, dump(run))
@@ -121,7 +121,10 @@ def stage(evidence: Path, given: Document) -> Document:
         return {"race": "cached", "argv": []}
     options = ["--out", "-", "--repeats", str(given["repeats"]), "--host", name]
     options += ["--image-digest", key["image_digest"]] if key["image_digest"] else []
-    return {"race": "due", "argv": docker_run(given["image"], ["python3", "-m", "verify.race", *options], gpus="all")}
+    return {
+        "race": "due",
+        "argv": docker_run(given["image"], ["python3", "-m", "verify.race", *options], gpus="all"),
+    }
 
 
 def race(evidence: Path, given: Document) -> Document:
@@ -139,7 +142,9 @@ def race(evidence: Path, given: Document) -> Document:
 def complete(evidence: Path, _given: Document) -> Document:
     """Give every host of the run that staged nothing its own row: it was not reached."""
     staging = evidence / STAGING
-    missing = [name for name in json.loads((staging / HOSTS).read_text()) if not (staging / name / RUN).is_file()]
+    missing = [
+        name for name in json.loads((staging / HOSTS).read_text()) if not (staging / name / RUN).is_file()
+    ]
     for name in missing:
         run = {
             "schema": 1,
@@ -147,7 +152,10 @@ def complete(evidence: Path, _given: Document) -> Document:
             "expected": [],
             "image": None,
             "image_digest": None,
-            "collection": {"outcome": "unreachable", "detail": "no connection, or it failed before it was recorded"},
+            "collection": {
+                "outcome": "unreachable",
+                "detail": "no connection, or it failed before it was recorded",
+            },
             "settings": {},
         }
         replace_file(staging / name / RUN, dump(run))

@@ -1,4 +1,4 @@
-"""What the scenarios' tests share: running the project's own playbooks and reading the evidence they leave."""
+"""What the scenarios' tests share: running the project's own playbooks, reading the evidence they leave."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ def gpu_verify(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 def verify(evidence: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     """Collect, judge and report into a folder of the test's own, without the race."""
-    return play("verify", "-e", f"gpu_verify_evidence_dir={evidence}", "-e", "gpu_verify_race=never", *arguments)
+    return play(
+        "verify", "-e", f"gpu_verify_evidence_dir={evidence}", "-e", "gpu_verify_race=never", *arguments
+    )
 
 
 def findings(folder: Path) -> list[dict[str, Any]]:

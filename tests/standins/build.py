@@ -10,7 +10,6 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import common
@@ -28,7 +27,8 @@ STAGES = (
 
 def build(name: str, script: str) -> tuple[str, dict[str, Any]]:
     """Run one builder; its last line of output is its result."""
-    done = subprocess.run([sys.executable, common.ROOT / script], stdout=subprocess.PIPE, text=True, check=False)
+    argv = [sys.executable, common.ROOT / script]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{script} ended with exit status {done.returncode}; its message stands above.")
     return name, json.loads(done.stdout.splitlines()[-1])

@@ -53,8 +53,8 @@ def step(what: str) -> Iterator[None]:
     print(f"  ✓ {what} ({time.monotonic() - start:.1f} s)", file=sys.stderr, flush=True)
 
 
-def run(argv: Sequence[str], **kwargs: Any) -> subprocess.CompletedProcess[str]:  # noqa: ANN401
-    """Run a command, its output to stderr unless captured; a failure ends the builder with its last lines."""
+def run(argv: Sequence[str], **kwargs: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command and capture what it says; a failure ends the builder with its last lines."""
     kwargs.setdefault("stdout", subprocess.PIPE)
     kwargs.setdefault("stderr", subprocess.STDOUT)
     done = subprocess.run(argv, text=True, check=False, **kwargs)
@@ -66,10 +66,11 @@ def run(argv: Sequence[str], **kwargs: Any) -> subprocess.CompletedProcess[str]:
 
 def image_exists(name: str) -> bool:
     """Whether the local engine has an image of that name."""
-    return not subprocess.run(["docker", "image", "inspect", name], capture_output=True, check=False).returncode
+    argv = ["docker", "image", "inspect", name]
+    return subprocess.run(argv, capture_output=True, check=False).returncode == 0
 
 
-def finish(**result: Any) -> None:  # noqa: ANN401
+def finish(**result: Any) -> None:
     """Print the builder's result: one JSON object, the last line of stdout."""
     print(json.dumps(result))
 
@@ -125,7 +126,9 @@ def need(command: str, package: str) -> None:
             run(["apt-get", "update", "-qq"])
             run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package])
         return
-    sys.exit(f"{command} is not installed and needed to build the simulated host: install the package {package}.")
+    sys.exit(
+        f"{command} is not installed and needed to build the simulated host: install the package {package}."
+    )
 
 
 def debian_rootfs(suite: str, packages: Sequence[str], components: str, out: Path) -> None:
@@ -134,8 +137,8 @@ def debian_rootfs(suite: str, packages: Sequence[str], components: str, out: Pat
     run([
         "mmdebstrap", "--quiet", "--variant=minbase", f"--components={components}",
         f"--include={','.join(packages)}",
-        # Some mirrors keep Release files past their Valid-Until date; the signatures are checked all the same.
-        "--aptopt=Acquire::Check-Valid-Until \"false\"",
+        # Some mirrors keep Release files past their Valid-Until date; signatures are checked all the same.
+        '--aptopt=Acquire::Check-Valid-Until "false"',
         "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*",
         "--dpkgopt=path-exclude=/usr/share/locale/*",
         suite, str(out), debian_mirror(),

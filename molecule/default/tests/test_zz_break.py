@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 import lab
+import pytest
 
 Host = Any
 NVML = "$(readlink -f /usr/lib/x86_64-linux-gnu/libnvidia-ml.so.1)"
@@ -38,8 +37,8 @@ BREAKS = {
     ),
     "runtime-unregistered": Break(
         "cp /etc/docker/daemon.json /root/daemon.json; "
-        """python3 -c 'import json; p = "/etc/docker/daemon.json"; d = json.load(open(p)); d.pop("runtimes"); """
-        f"""json.dump(d, open(p, "w"))'; {RESTART}""",
+        """python3 -c 'import json; p = "/etc/docker/daemon.json"; d = json.load(open(p)); """
+        f"""d.pop("runtimes"); json.dump(d, open(p, "w"))'; {RESTART}""",
         f"cp /root/daemon.json /etc/docker/daemon.json; {RESTART}",
         "runtime",
         lambda id_: "run-runtime" in id_ or id_.startswith(("runtime.", "framework.")),
@@ -81,7 +80,11 @@ def test_the_broken_layer_is_named(broken: Break, name: str, tmp_path: Path) -> 
     blocked = [f for f in found if f["status"] == "blocked"]
     assert blocked
     assert {f["culprit"] for f in blocked} <= culprits
-    wrongly = [f["id"] for f in blocked if f["culprit"] != "framework.cpu-build" and not broken.may_be_blocked(f["id"])]
+    wrongly = [
+        f["id"]
+        for f in blocked
+        if f["culprit"] != "framework.cpu-build" and not broken.may_be_blocked(f["id"])
+    ]
     assert not wrongly
 
     recordings = sorted((tmp_path / name).glob("recording-*.json"))

@@ -1,4 +1,4 @@
-"""Build the simulated host's base image: Debian 13 with systemd as PID 1 and sshd, nothing of ours installed."""
+"""Build the simulated host's base image: Debian 13 with systemd as PID 1 and sshd, nothing of ours yet."""
 
 from __future__ import annotations
 
