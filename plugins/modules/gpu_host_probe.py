@@ -20,6 +20,11 @@ options:
     type: list
     elements: str
     default: []
+  files:
+    description: Small files whose text is wanted.
+    type: list
+    elements: path
+    default: []
 author: [gpu-host maintainers]
 """
 
@@ -39,6 +44,7 @@ driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: w
 toolkit: {description: The toolkit's programs and unit., type: dict, returned: when asked for}
 cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
 packages: {description: Installed versions by name., type: dict, returned: always}
+files: {description: Text by path; null where unreadable., type: dict, returned: always}
 """
 
 import os
@@ -57,12 +63,17 @@ def main() -> None:
         argument_spec={
             "subset": {"type": "list", "elements": "str", "choices": SUBSETS, "default": SUBSETS},
             "packages": {"type": "list", "elements": "str", "default": []},
+            "files": {"type": "list", "elements": "path", "default": []},
         },
         supports_check_mode=True,
     )
     wanted = set(module.params["subset"])
     look = Look()
-    result = {"changed": False, "packages": packages(look, module.params["packages"])}
+    result = {
+        "changed": False,
+        "packages": packages(look, module.params["packages"]),
+        "files": {path: look.text(path) for path in module.params["files"]},
+    }
     if "machine" in wanted:
         result["machine"] = machine(look, uid=os.geteuid(), architecture=platform.machine())
     if "cards" in wanted:
