@@ -51,9 +51,9 @@ def data(settings: s.Settings, libraries: Libraries) -> Data:
     random = np.random.default_rng(settings.seed)
     x = random.standard_normal((f.rows, f.features))
     x[:, -1] = np.exp(x[:, -1])  # the amount: many small ones, few large ones
-    # Two causes of fraud, so that a straight line finds much of it and not all.
+    # Two causes of fraud and some chance, so that a straight line finds about as much of it as in the real set.
     cause = random.standard_normal((2, f.features)) / np.sqrt(f.features)
-    score = np.maximum(x @ cause[0], 1.2 * (x @ cause[1])) + 0.25 * random.standard_normal(f.rows)
+    score = np.maximum(x @ cause[0], 1.2 * (x @ cause[1])) + 1.1 * random.standard_normal(f.rows)
     y = np.zeros(f.rows)
     y[np.argpartition(score, -f.positives)[-f.positives :]] = 1.0
     x = ((x - x.mean(axis=0)) / x.std(axis=0)).astype(f.dtype)

@@ -5,7 +5,7 @@ Without arguments: on the stand-in CUDA image with the CPU build of torch, for t
 The last line of stdout is JSON: the image's name, and where the archive lies.
 """
 
-# ruff: noqa: INP001  # a role's files are no package
+# a role's files are no package
 from __future__ import annotations
 
 import argparse
@@ -26,8 +26,8 @@ sys.path.insert(0, str(ROOT / "tests/standins"))
 import common  # noqa: E402  # lies beside the other builders
 
 REPOSITORY = "gpu-host/race"
-TORCH = "torch==2.13.0"
-STAND_IN_TORCH = f"{TORCH}+cpu"
+TORCH = "torch==2.13.0+cu126"
+STAND_IN_TORCH = "torch==2.13.0+cpu"
 STAND_IN_PYTHON = "3.11"  # Debian 12's
 STAND_IN_GLIBC = ("2_34", "2_28", "2_27", "2_17")  # wheels for these run on its glibc 2.36
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
