@@ -51,7 +51,7 @@ def data(settings: s.Settings, libraries: Libraries) -> Data:
     random = np.random.default_rng(settings.seed)
     x = random.standard_normal((f.rows, f.features))
     x[:, -1] = np.exp(x[:, -1])  # the amount: many small ones, few large ones
-    # Two causes of fraud and some chance, so that a straight line finds about as much of it as in the real set.
+    # Two causes of fraud and chance: a straight line finds about as much of it as in the real set.
     cause = random.standard_normal((2, f.features)) / np.sqrt(f.features)
     score = np.maximum(x @ cause[0], 1.2 * (x @ cause[1])) + 1.1 * random.standard_normal(f.rows)
     y = np.zeros(f.rows)

@@ -1,3 +1,4 @@
+# ruff: noqa: INP001
 """Build the race image and save it as an archive.
 
 Without arguments: on the stand-in CUDA image with the CPU build of torch, for the simulated hosts.
@@ -5,7 +6,6 @@ Without arguments: on the stand-in CUDA image with the CPU build of torch, for t
 The last line of stdout is JSON: the image's name, and where the archive lies.
 """
 
-# a role's files are no package
 from __future__ import annotations
 
 import argparse
@@ -30,6 +30,7 @@ TORCH = "torch==2.13.0+cu126"
 STAND_IN_TORCH = "torch==2.13.0+cpu"
 STAND_IN_PYTHON = "3.11"  # Debian 12's
 STAND_IN_GLIBC = ("2_34", "2_28", "2_27", "2_17")  # wheels for these run on its glibc 2.36
+KEPT_ARCHIVES = 2
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 REAL_BASE = "nvidia/cuda:12.6.3-runtime-ubuntu24.04"
 REAL_INDEX = "https://download.pytorch.org/whl/cu126"
@@ -168,9 +169,11 @@ def archive() -> dict[str, Any]:
     if not (target / "race-image.json").is_file():
         if not common.image_exists(name):
             build(name, files, base)
-        for older in common.cache_dir().glob("race-*"):
-            shutil.rmtree(older)
         save(name, target)
+        # One older archive stays: another checkout, or a run that has begun, may be about to copy it.
+        by_age = sorted(common.cache_dir().glob("race-*"), key=lambda folder: folder.stat().st_mtime)
+        for older in by_age[:-KEPT_ARCHIVES]:
+            shutil.rmtree(older)
     note: dict[str, Any] = json.loads((target / "race-image.json").read_text())
     return note | {"dir": str(target), "tar": str(target / "race-image.tar")}
 
