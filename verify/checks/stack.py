@@ -87,9 +87,15 @@ def _finding(check: Check, verdict: Verdict, roots: tuple[str, ...], expected: C
     return replace(
         finding,
         status=Status.BLOCKED,
-        summary=f"not judged because of {culprit}; seen all the same: {verdict.summary}",
+        summary=_unjudged(culprit, verdict),
         expected=all(root in expected for root in roots),
         culprit=culprit,
         between=None,
         remedy=None,
     )
+
+
+def _unjudged(culprit: str, verdict: Verdict) -> str:
+    """Say what blocks it, and what was seen all the same: it may be what somebody else needs to know."""
+    seen = "" if verdict.status is Status.SKIP else f"; seen all the same: {verdict.summary}"
+    return f"not judged because of {culprit}{seen}"

@@ -46,7 +46,7 @@ def gives_all(name: str, state: State) -> Verdict:
             (Layer.RUNTIME, Layer.CONTAINER),
         )
     return passed(
-        f"`docker run {FORMS[name]}` sees all of the host's, {count(len(seen), 'card')}, by UUID",
+        f"`docker run {FORMS[name]}` sees the host's {count(len(seen), 'card')}, by UUID",
         run.evidence,
     )
 
