@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed
 from verify.checks.driver import TROUBLES
 from verify.checks.ways import CHECKS as WAYS
-from verify.facts.driver import Trouble
+from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:

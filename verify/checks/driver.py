@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.driver import below_floor, end_of_life, has_floor, known_branch
-from verify.facts.driver import Trouble
+from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -94,7 +94,8 @@ def answers(state: State) -> Verdict:
     if not driver.answers:
         meaning, remedy = TROUBLES[driver.trouble or Trouble.UNKNOWN]
         said = f': it says "{driver.said}"' if driver.said else ""
-        return failed(f"{meaning}{said}", remedy, driver.evidence)
+        left = f"; {count(len(driver.cards), 'card')} still in its list" if driver.cards else ""
+        return failed(f"{meaning}{said}{left}", remedy, driver.evidence)
     names = ", ".join(card.name or "a card without a name" for card in driver.cards)
     served = count(len(driver.cards), "card")
     summary = f"driver {driver.version or 'of unknown version'} answers for {served}: {names}"

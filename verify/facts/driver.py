@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from verify.facts.smi import parse_list, parse_query, parse_xml
 from verify.facts.source import cite, cite_command, first_line
+from verify.facts.trouble import Trouble, complaint, trouble
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -29,45 +29,6 @@ _DRIVER = re.compile(
     r"Driver Version:\s*(\d+\.\d+(?:\.\d+)?)|<driver_version>(\d+\.\d+(?:\.\d+)?)</driver_version>"
 )
 INFOROM_RC = 14  # a card's infoROM is corrupt: nvidia-smi works and warns
-
-
-class Trouble(StrEnum):
-    """Why nvidia-smi does not answer, by its own exit statuses and texts."""
-
-    NOT_INSTALLED = "not installed"
-    TIMED_OUT = "no answer"
-    MISMATCH = "version mismatch"
-    NO_MODULE = "no driver"
-    NO_LIBRARY = "no library"
-    NO_PERMISSION = "no permission"
-    LOST = "card lost"
-    BLOCKED_BY_OS = "blocked by the operating system"
-    NO_CARD = "no card"
-    UNKNOWN = "unknown"
-
-
-# Texts first: exit statuses differ by mode, 255 stands for many things.
-_TEXTS = (
-    (Trouble.MISMATCH, "version mismatch"),
-    (Trouble.NO_MODULE, "couldn't communicate with the nvidia driver"),
-    (Trouble.NO_MODULE, "driver not loaded"),
-    (Trouble.NO_LIBRARY, "couldn't find libnvidia-ml.so"),
-    (Trouble.LOST, "gpu is lost"),
-    (Trouble.LOST, "unable to determine the device handle"),
-    (Trouble.BLOCKED_BY_OS, "access blocked by the operating system"),
-    (Trouble.NO_PERMISSION, "insufficient permissions"),
-    (Trouble.NO_CARD, "no devices"),
-    (Trouble.UNKNOWN, "failed to initialize nvml"),
-)
-_STATUSES = {
-    4: Trouble.NO_PERMISSION,
-    6: Trouble.NO_CARD,
-    9: Trouble.NO_MODULE,
-    12: Trouble.NO_LIBRARY,
-    15: Trouble.LOST,
-    17: Trouble.BLOCKED_BY_OS,
-    18: Trouble.MISMATCH,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +67,7 @@ def driver_facts(recording: Recording) -> DriverFacts:
         recorded=lead is not None,
         answers=answers,
         trouble=None if answers or failed is None else trouble(failed),
-        said=first_line(failed.stdout) or first_line(failed.stderr) if failed and not answers else "",
+        said=complaint(failed) if failed and not answers else "",
         cards=cards,
         version=_version(cards, said),
         cuda=_search(_CUDA, said),
@@ -124,22 +85,12 @@ def _works(entry: CommandEntry) -> bool:
 
 def _cited(entry: CommandEntry, where: str) -> str:
     if not _works(entry):
-        return cite_command(entry, where=where)
+        said = complaint(entry)
+        return cite_command(entry, entry.ended + (f": {said}" if said else ""), where)
     if entry.name in ("nvidia-smi", "nvidia-smi-xml"):
         line = next((line for line in entry.stdout.splitlines() if "river" in line), first_line(entry.stdout))
         return cite_command(entry, line, where)
     return cite_command(entry, first_line(entry.stdout), where)
-
-
-def trouble(entry: CommandEntry) -> Trouble:
-    """Name the reason behind a failed nvidia-smi."""
-    if entry.missing:
-        return Trouble.NOT_INSTALLED
-    if entry.timed_out:
-        return Trouble.TIMED_OUT
-    said = entry.said.lower()
-    by_text = next((kind for kind, text in _TEXTS if text in said), None)
-    return by_text or (Trouble.NO_CARD if entry.rc == 0 else _STATUSES.get(entry.rc or 0, Trouble.UNKNOWN))
 
 
 def _cards(recording: Recording) -> tuple[Card, ...]:

@@ -145,11 +145,11 @@ def _evidence(
         line = None
         if entry.name == "docker-info" and info:
             line = f"ServerVersion {info['ServerVersion']}, DefaultRuntime {info.get('DefaultRuntime')}"
-        elif entry.ok:
+        elif entry.name == "docker-version" and entry.ok:
             server = as_object((json_object(entry.stdout) or {}).get("Server"))
             line = f"Server.Version {server.get('Version')}"
-        elif entry.error:
-            line = entry.error
+        elif not entry.missing and not entry.timed_out:
+            line = _said(entry)
         lines.append(cite_command(entry, line))
     if "ActiveState" in unit:
         lines.append(cite("docker-show", f"ActiveState={unit['ActiveState']}"))

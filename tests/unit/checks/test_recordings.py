@@ -38,7 +38,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     ),
     "driver-not-installed": ("driver.answers", "fail", "nvidia-smi is not installed"),
     "driver-serves-one-of-two": ("driver.every-card", "fail", "2 cards on the PCI bus, the driver serves 1"),
-    "driver-smi-15-lost": ("driver.answers", "fail", "fallen off the bus"),
+    "driver-smi-15-lost": ("driver.answers", "fail", 'Reboot the system to recover this GPU"; 1 card still'),
     "driver-smi-17-blocked": ("driver.answers", "fail", "operating system blocks"),
     "driver-smi-18-mismatch": (
         "driver.version-mismatch",

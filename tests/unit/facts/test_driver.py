@@ -6,7 +6,8 @@ import pytest
 
 from tests.unit.facts.build import recording, said
 from verify.facts.card import QUERY_FIELDS
-from verify.facts.driver import Trouble, driver_facts
+from verify.facts.driver import driver_facts
+from verify.facts.trouble import Trouble
 
 LIST = "GPU 0: NVIDIA A10 (UUID: GPU-0)\nGPU 1: NVIDIA A10 (UUID: GPU-1)\n"
 HEADER = "| NVIDIA-SMI 550.163.01             Driver Version: 550.163.01     CUDA Version: 12.4     |\n"
