@@ -49,6 +49,11 @@ case $action in
   plan) limited provision --check --diff ;;
   remove) limited remove ;;
   clean)
-    if is_simulated; then play simulated_host -e simulated_state=absent; else say "$inventory has no simulated hosts: nothing to clean."; fi
+    is_simulated || { say "$inventory has no simulated hosts: nothing to clean."; exit 0; }
+    docker info > /dev/null 2>&1 || { say "no container engine answers: nothing to clean."; exit 0; }
+    play simulated_host -e simulated_state=absent
+    # Images by label too; one that another simulation's containers still use stays. The cache brings them back quickly.
+    docker image ls -q --filter label=gpu-host.simulated=true | sort -u | xargs -r -n 1 docker image rm -f > /dev/null 2>&1 || true
+    docker image prune -f --filter label=gpu-host.simulated=true > /dev/null
     ;;
 esac

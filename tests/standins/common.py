@@ -131,15 +131,23 @@ def need(command: str, package: str) -> None:
     )
 
 
-def debian_rootfs(suite: str, packages: Sequence[str], components: str, out: Path) -> None:
-    """Make a minimal root filesystem with mmdebstrap."""
+def debian_rootfs(suite: str, packages: Sequence[str], components: str) -> Path:
+    """Return a minimal root file system as a tar archive, from the cache or made with mmdebstrap."""
+    mirror = debian_mirror()
+    tar = cache_dir() / f"rootfs-{suite}-{content_hash([], *packages, components, mirror)}.tar"
+    if tar.is_file():
+        return tar
     need("mmdebstrap", "mmdebstrap")
-    run([
-        "mmdebstrap", "--quiet", "--variant=minbase", f"--components={components}",
-        f"--include={','.join(packages)}",
-        # Some mirrors keep Release files past their Valid-Until date; signatures are checked all the same.
-        '--aptopt=Acquire::Check-Valid-Until "false"',
-        "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*",
-        "--dpkgopt=path-exclude=/usr/share/locale/*",
-        suite, str(out), debian_mirror(),
-    ])  # fmt: skip
+    fresh = tar.with_suffix(f".{os.getpid()}.tar")
+    with step(f"Debian {suite} root file system"):
+        run([
+            "mmdebstrap", "--quiet", "--variant=minbase", f"--components={components}",
+            f"--include={','.join(packages)}",
+            # Some mirrors keep Release files past their Valid-Until; signatures are checked all the same.
+            '--aptopt=Acquire::Check-Valid-Until "false"',
+            "--dpkgopt=path-exclude=/usr/share/doc/*", "--dpkgopt=path-exclude=/usr/share/man/*",
+            "--dpkgopt=path-exclude=/usr/share/locale/*",
+            suite, str(fresh), mirror,
+        ])  # fmt: skip
+    fresh.rename(tar)
+    return tar

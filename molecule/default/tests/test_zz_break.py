@@ -41,19 +41,19 @@ BREAKS = {
         f"""d.pop("runtimes"); json.dump(d, open(p, "w"))'; {RESTART}""",
         f"cp /root/daemon.json /etc/docker/daemon.json; {RESTART}",
         "runtime",
-        lambda id_: "run-runtime" in id_ or id_.startswith(("runtime.", "framework.")),
+        lambda id_: id_.startswith("container.run-runtime"),
     ),
     "library-emptied": Break(
         f"cp -a {NVML} /root/nvml; truncate -s 0 {NVML}",
         f"cat /root/nvml > {NVML}",
         "driver",
-        lambda id_: id_.split(".")[0] in {"driver", "runtime", "container", "framework", "race"},
+        lambda id_: id_.split(".")[0] in {"driver", "toolkit", "container", "framework", "race"},
     ),
     "package-skew": Break(
-        "apt-get install -y -qq --allow-downgrades libnvidia-container1=1.20.1-1",
-        "apt-get install -y -qq libnvidia-container1=1.20.2-1",
+        "apt-get install -y -qq --allow-downgrades nvidia-container-toolkit=1.20.1-1",
+        "apt-get install -y -qq nvidia-container-toolkit=1.20.2-1",
         "toolkit",
-        lambda id_: id_.split(".")[0] in {"toolkit", "runtime", "container", "framework", "race"},
+        lambda id_: id_.split(".")[0] in {"container", "framework", "race"},
     ),
 }
 

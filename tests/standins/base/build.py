@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,12 +21,9 @@ def main() -> int:
     raw = f"gpu-host-sim/{SUITE}:{common.content_hash([], *PACKAGES, common.debian_mirror())}"
     image = f"gpu-host-sim/base:{common.content_hash([HERE / 'files', HERE / 'Dockerfile'], raw)}"
     if not common.image_exists(raw):
-        with tempfile.TemporaryDirectory() as tmp:
-            tar = Path(tmp) / "base.tar"
-            with common.step(f"Debian {SUITE} root file system"):
-                common.debian_rootfs(SUITE, PACKAGES, "main,contrib,non-free,non-free-firmware", tar)
-            with common.step(f"import {raw}"):
-                common.run(["docker", "import", "--change", f"LABEL {common.SIMULATED_LABEL}", str(tar), raw])
+        tar = common.debian_rootfs(SUITE, PACKAGES, "main,contrib,non-free,non-free-firmware")
+        with common.step(f"import {raw}"):
+            common.run(["docker", "import", "--change", f"LABEL {common.SIMULATED_LABEL}", str(tar), raw])
     if not common.image_exists(image):
         with common.step(f"build {image}"):
             common.run(["docker", "build", "-q", "-t", image, "--build-arg", f"BASE={raw}", str(HERE)])

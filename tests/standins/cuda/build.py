@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -65,13 +64,10 @@ def main() -> int:
     hashed = common.content_hash([], SUITE, *PACKAGES, common.debian_mirror(), *changes())
     image = f"gpu-host-sim/cuda:{hashed}"
     if not common.image_exists(image):
-        with tempfile.TemporaryDirectory() as tmp:
-            tar = Path(tmp) / "cuda.tar"
-            with common.step(f"Debian {SUITE} root file system for the stand-in CUDA image"):
-                common.debian_rootfs(SUITE, PACKAGES, "main", tar)
-            options = [word for change in changes() for word in ("--change", change)]
-            with common.step(f"import {image}"):
-                common.run(["docker", "import", *options, str(tar), image])
+        tar = common.debian_rootfs(SUITE, PACKAGES, "main")
+        options = [word for change in changes() for word in ("--change", change)]
+        with common.step(f"import {image}"):
+            common.run(["docker", "import", *options, str(tar), image])
     common.finish(image=image, hash=hashed)
     return 0
 
