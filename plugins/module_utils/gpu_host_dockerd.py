@@ -70,9 +70,12 @@ class Dockerd:
         """Tell whether the running daemon started before a file came."""
         if not Path(file).exists() or not self.running():
             return False
-        out = run(["systemctl", "show", "--value", "-p", "ActiveEnterTimestamp", UNITS[0]], 10)[1].strip()
-        rc, seconds, _ = run(["date", "-d", out, "+%s"], 10)
-        return rc == 0 and int(seconds) <= int(Path(file).stat().st_ctime)
+        # To the microsecond: within one second neither order may be taken for the other, at every run anew.
+        asked = ["systemctl", "show", "--value", "--timestamp=us", "-p", "ExecMainStartTimestamp", UNITS[0]]
+        said = run(asked, 10)[1].strip()
+        rc, started, _ = run(["date", "-d", said, "+%s.%N"], 10)
+        # An empty date would be midnight.
+        return bool(said) and rc == 0 and float(started) < Path(file).stat().st_ctime
 
     def restart(self) -> str | None:
         """Restart, whatever was tried shortly before; return why it does not run, None where it does."""

@@ -35,6 +35,8 @@ class Dockerd:
         return {"ServerVersion": "26", "Runtimes": {"runc": {}, **(engine["loaded"].get("runtimes") or {})},
                 "DefaultRuntime": engine["loaded"].get("default-runtime", "runc"), "ContainersRunning": 2,
                 "CDISpecDirs": ["/etc/cdi"] if engine["loaded"].get("features") else None}
+    def running(self):
+        return engine["loaded"] is not None
     def older_than(self, path):
         return engine["hook_is_newer"]
     def restart(self):
@@ -75,7 +77,7 @@ class Host:
         self.path.write_text(text, encoding="utf-8")
         return text.encode()
 
-    def run(self, *, check: bool = False, **parameters: Any) -> dict[str, Any]:
+    def run(self, *, check: bool = False, umask: int = 0o022, **parameters: Any) -> dict[str, Any]:
         told = self.folder / "engine.json"
         self.engine["asked"] = []
         told.write_text(json.dumps(self.engine), encoding="utf-8")
@@ -85,7 +87,7 @@ class Host:
         done = subprocess.run(
             [sys.executable, "-c", SHIM, ROOT / "plugins" / "module_utils", module, told],
             input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
-            cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ,
+            cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ, umask=umask,
         )  # fmt: skip
         assert done.stdout, done.stderr
         self.engine = json.loads(told.read_text(encoding="utf-8"))
@@ -307,7 +309,27 @@ def test_absent_takes_out_ours_alone(host: Host) -> None:
 def test_absent_removes_the_file_that_was_made(host: Host) -> None:
     host.run()
     host.run(state="absent")
+    assert list(host.path.parent.iterdir()) == []
+
+
+def test_absent_does_not_start_a_docker_that_is_stopped(host: Host) -> None:
+    host.run()
+    host.engine["loaded"] = None
+    assert host.run(state="absent")["changed"]
+    assert host.asked == []
     assert not host.path.exists()
+
+
+def test_containers_that_a_restart_stops_are_counted_aloud(host: Host) -> None:
+    assert "will stop the containers that were running: 2" in str(host.run(check=True)["warnings"])
+    assert "stopped the containers that were running: 2" in str(host.run()["warnings"])
+    assert "warnings" not in host.run()
+
+
+def test_a_new_file_can_be_read_by_everybody(host: Host) -> None:
+    host.run(umask=0o077)
+    assert stat.S_IMODE(host.path.stat().st_mode) == 0o644
+    assert stat.S_IMODE(host.owned.stat().st_mode) == 0o644
 
 
 def test_absent_without_a_note_touches_nothing(host: Host) -> None:
