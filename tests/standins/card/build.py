@@ -48,7 +48,8 @@ def header() -> str:
             part = kept.with_suffix(".part")
             part.write_bytes(text)
             part.replace(kept)
-    return kept.read_text(encoding="utf-8")
+    header: str = kept.read_text(encoding="utf-8")
+    return header
 
 
 def base_image() -> str:
