@@ -22,7 +22,7 @@ def play(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [ansible_playbook, "-i", INVENTORY, ROOT / "playbooks" / f"{name}.yml", *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False,
-        env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg")},
+        env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"},
     )  # fmt: skip
 
 

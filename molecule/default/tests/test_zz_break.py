@@ -110,7 +110,7 @@ def test_put_back_it_passes(name: str, tmp_path: Path) -> None:
 
 
 def test_a_host_that_cannot_be_reached_has_a_row_that_says_so(name: str, tmp_path: Path) -> None:
-    done = lab.verify(tmp_path, "-e", "ansible_port=1")
+    done = lab.verify(tmp_path, "-e", "ansible_host=sim-not-there")
     assert done.returncode != 0
     assert "unreachable" in (tmp_path / "README.md").read_text()
     assert (tmp_path / "failed.hosts").read_text().split() == [name]
