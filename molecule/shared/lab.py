@@ -12,6 +12,8 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 INVENTORY = Path(os.environ["GPU_HOST_INVENTORY"])
 EVIDENCE = Path(os.environ["GPU_HOST_EVIDENCE"])
+# The project's configuration, and plain text: molecule forces colours on what it runs.
+SETTINGS = {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"}
 # A playbook that takes longer hangs.
 LIMIT_S = 300
 
@@ -22,7 +24,7 @@ def play(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [ansible_playbook, "-i", INVENTORY, ROOT / "playbooks" / f"{name}.yml", *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False,
-        env={**os.environ, "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1", "ANSIBLE_FORCE_COLOR": "0"},
+        env={**os.environ, **SETTINGS},
     )  # fmt: skip
 
 
