@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Puts the simulated cards into a host, and the controller's public key; prints the host's SSH key last.
 # usage: sh -ec "$(cat simulated_equip.sh)" equip CONTAINER DEB PUBKEY
 container=$1 deb=$2 pubkey=$3

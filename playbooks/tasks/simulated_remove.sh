@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Removes containers, volumes and networks that carry a label; prints what it removed.
 # usage: sh -ec "$(cat simulated_remove.sh)" remove LABEL
 label=$1

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Restarts a running Docker that started before its configuration or the toolkit's hook came; prints a line if it did.
 systemctl is-active --quiet docker.service || exit 0
 started=$(date -d "$(systemctl show --value -p ExecMainStartTimestamp docker.service)" +%s)

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Makes the CDI specification anew, for every card that the driver lists.
 # usage: sh -ec "$(cat refresh-cdi.sh)" refresh SPECIFICATION
 spec=$1
