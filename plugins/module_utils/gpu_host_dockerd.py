@@ -9,9 +9,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from .gpu_host_daemon_merge import CDI_BY_DEFAULT
+
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 UNITS = ("docker.service", "docker.socket")
-CDI_BY_DEFAULT = (28, 2)
 
 
 def run(argv: list, seconds: float) -> tuple:
