@@ -9,7 +9,6 @@ _SINCE = {row["name"]: Version.of(row["since"]) for row in rows("engine", "featu
 
 CDI_SINCE = _SINCE["cdi"]
 CDI_BY_DEFAULT_SINCE = _SINCE["cdi-by-default"]
-VALIDATE_SINCE = _SINCE["validate"]
 
 
 def has_cdi(engine: Version) -> bool:
@@ -20,8 +19,3 @@ def has_cdi(engine: Version) -> bool:
 def needs_cdi_feature(engine: Version) -> bool:
     """Whether CDI is there and off until ``features.cdi`` is set."""
     return CDI_SINCE <= engine < CDI_BY_DEFAULT_SINCE
-
-
-def has_validate(engine: Version) -> bool:
-    """Whether ``dockerd --validate`` is there."""
-    return engine >= VALIDATE_SINCE

@@ -45,23 +45,19 @@ def test_toolkit_field_bug(version: str, *, known: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "cdi", "feature", "validate"),
+    ("version", "cdi", "feature"),
     [
-        ("20.10.24", False, False, False),
-        ("23.0.0", False, False, True),
-        ("25.0.3", True, True, True),
-        ("28.1.1", True, True, True),
-        ("28.2.0", True, False, True),
-        ("29.4.3", True, False, True),
+        ("20.10.24", False, False),
+        ("24.0.9", False, False),
+        ("25.0.3", True, True),
+        ("28.1.1", True, True),
+        ("28.2.0", True, False),
+        ("29.4.3", True, False),
     ],
 )
-def test_engine(version: str, *, cdi: bool, feature: bool, validate: bool) -> None:
+def test_engine(version: str, *, cdi: bool, feature: bool) -> None:
     found = Version.of(version)
-    assert (engine.has_cdi(found), engine.needs_cdi_feature(found), engine.has_validate(found)) == (
-        cdi,
-        feature,
-        validate,
-    )
+    assert (engine.has_cdi(found), engine.needs_cdi_feature(found)) == (cdi, feature)
 
 
 @pytest.mark.parametrize(
