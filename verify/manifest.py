@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from verify.facts.card import QUERY_FIELDS
+from verify.facts.toolkit import PACKAGES
 from verify.launch import Cards, docker_run, unless_asleep
 
 Where = Literal["host", "container"]
@@ -20,14 +21,8 @@ DEADLINE_S = 60
 RUN_LIMIT_S = 20
 _CONTAINER_NAME = "gpu-host-run-{run_id}"
 
-_TOOLKIT = (
-    "nvidia-container-toolkit",
-    "nvidia-container-toolkit-base",
-    "libnvidia-container-tools",
-    "libnvidia-container1",
-)
 _APT = (
-    *_TOOLKIT,
+    *PACKAGES,
     "nvidia-driver",
     "nvidia-smi",
     "libnvidia-ml1",
@@ -248,7 +243,7 @@ def _machine_commands() -> list[Spec]:
         _command("dmesg-nvidia", "dmesg", lines="(?i)NVRM|Xid|nouveau|nvidia", size=65536),
         _command("nvidia-ctk-version", "nvidia-ctk", "--version"),
         _command("nvidia-cdi-list", "nvidia-ctk", "cdi", "list"),
-        _packages("toolkit-packages", _TOOLKIT),
+        _packages("toolkit-packages", PACKAGES),
         _packages("driver-packages", drivers, without="(lib)?nvidia-container"),
         _command("dpkg-audit", "dpkg", "--audit"),
         _command("apt-policy", "apt-cache", "policy", *_APT),
