@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from verify.doctor import diagnose
 from verify.errors import VerifyError
-from verify.manifest import manifest, recorder_argv
 from verify.report.evidence import write
 from verify.report.files import replace_file
 from verify.report.terminal import print_fleet
@@ -63,11 +62,6 @@ def _parser() -> _Parser:
     report.add_argument("--from", dest="source", type=Path, required=True, metavar="DIR")
     report.add_argument("--json", action="store_true", help="a versioned document instead of the table")
 
-    manifest = commands.add_parser("manifest")  # what the gpu_verify role sends; not for people
-    manifest.add_argument("--where", choices=("host", "container"), default="host")
-    manifest.add_argument("--image", metavar="REF")
-    manifest.add_argument("--argv", action="store_true", help="the whole command that reads the recorder")
-
     commands.add_parser(
         "race", help="time CPU against GPU here; its options: gpu-verify race --help", add_help=False
     )
@@ -92,19 +86,13 @@ def _report(options: argparse.Namespace) -> int:
     return FINDINGS_FAILED if fleet.failed else OK
 
 
-def _manifest(options: argparse.Namespace) -> int:
-    answer = recorder_argv(options.where, options.image) if options.argv else manifest(options.where)
-    print(json.dumps(answer, separators=(",", ":")))
-    return OK
-
-
 def _race(arguments: Sequence[str]) -> int:
     from verify.race.__main__ import main as race  # noqa: PLC0415  # it runs without the rest
 
     return int(race(list(arguments)))
 
 
-_COMMANDS = {"record": _record, "doctor": diagnose, "report": _report, "manifest": _manifest}
+_COMMANDS = {"record": _record, "doctor": diagnose, "report": _report}
 
 
 def _run(arguments: Sequence[str]) -> int:

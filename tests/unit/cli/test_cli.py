@@ -73,20 +73,11 @@ def test_own_error_is_three_and_interrupt_is_130(
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(cli._COMMANDS, "manifest", broken)
-    assert cli.main(["manifest"]) == 3
+    monkeypatch.setitem(cli._COMMANDS, "record", broken)
+    assert cli.main(["record"]) == 3
     assert "oops" in capsys.readouterr().err
-    monkeypatch.setitem(cli._COMMANDS, "manifest", interrupted)
-    assert cli.main(["manifest"]) == 130
-
-
-def test_manifest(capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["manifest", "--where", "container"]) == 0
-    assert json.loads(capsys.readouterr().out)["where"] == "container"
-    assert cli.main(["manifest", "--argv", "--image", "a:b"]) == 0
-    argv = json.loads(capsys.readouterr().out)
-    assert argv[:2] == ["python3", "-"]
-    assert argv[-1] == "image=a:b"
+    monkeypatch.setitem(cli._COMMANDS, "record", interrupted)
+    assert cli.main(["record"]) == 130
 
 
 def test_race_is_handed_on(capsys: pytest.CaptureFixture[str]) -> None:
