@@ -38,7 +38,7 @@ def recover(folder: Path) -> None:
 def replace_folder(folder: Path, files: Mapping[str, str], drop: frozenset[str] = frozenset()) -> None:
     """Write ``files`` into ``folder``, keep its other files but those in ``drop``; all of it or nothing."""
     recover(folder)
-    old, fresh = _beside(folder)
+    _, fresh = _beside(folder)
     try:
         if folder.is_dir():
             shutil.copytree(folder, fresh, symlinks=True)
@@ -48,12 +48,20 @@ def replace_folder(folder: Path, files: Mapping[str, str], drop: frozenset[str] 
             (fresh / name).unlink(missing_ok=True)
         for name, text in files.items():
             (fresh / name).write_bytes(text.encode())
-        if folder.is_dir():
-            folder.rename(old)
-        fresh.rename(folder)
+        put_in_place(fresh, folder)
     except OSError as error:
         recover(folder)
         raise VerifyError(f"cannot write {folder}: {error.strerror or error}") from error
+
+
+def put_in_place(fresh: Path, folder: Path) -> None:
+    """Rename ``fresh`` to ``folder``; what was there is moved aside first, then removed."""
+    old, _ = _beside(folder)
+    if old.is_dir() and folder.is_dir():
+        shutil.rmtree(old)  # an interrupted run had come as far as this
+    if folder.is_dir():
+        folder.rename(old)
+    fresh.rename(folder)
     shutil.rmtree(old, ignore_errors=True)
 
 

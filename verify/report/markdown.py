@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verify.race.sentence import seconds
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -67,36 +69,25 @@ def _row(finding: Finding) -> tuple[str, ...]:
     return finding.layer.value, f"`{finding.id}`", status, finding.summary
 
 
-def race_rows(race: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """Return contestant, CPU, GPU, ratio; what was not measured is said, never a number."""
-    rows = []
-    for contestant in race.get("contestants", []):
-        lanes = contestant.get("lanes", [])
-        ratio = contestant.get("ratio")
-        rows.append(
-            (
-                str(contestant["name"]),
-                _lanes(lanes, cuda=False),
-                _lanes(lanes, cuda=True),
-                f"{ratio:.2f}" if isinstance(ratio, int | float) else "-",
-            )
+def race_rows(race: Mapping[str, Any]) -> list[tuple[str, str, str, str | None]]:
+    """Return contestant, fastest CPU lane, card, ratio; what did not run is said, never a number."""
+    return [
+        (
+            str(contestant["name"]),
+            _fastest(contestant.get("lanes", []), cuda=False),
+            _fastest(contestant.get("lanes", []), cuda=True),
+            f"{ratio:.3g}" if isinstance(ratio := contestant.get("ratio"), int | float) else None,
         )
-    return rows
+        for contestant in race.get("contestants", [])
+    ]
 
 
-def _lanes(lanes: Sequence[Mapping[str, Any]], *, cuda: bool) -> str:
+def _fastest(lanes: Sequence[Mapping[str, Any]], *, cuda: bool) -> str:
     mine = [lane for lane in lanes if (lane.get("device", lane["name"]) == "cuda") is cuda]
-    return "; ".join(_lane(lane) for lane in mine) or "-"
-
-
-def _lane(lane: Mapping[str, Any]) -> str:
-    median = lane.get("median")
-    if not isinstance(median, int | float):
-        return str(lane.get("status") or "not measured")
-    match lane.get("interval"):
-        case [low, high]:
-            return f"{median:.4g} s ({low:.4g} to {high:.4g})"
-    return f"{median:.4g} s"
+    medians = [lane["median"] for lane in mine if isinstance(lane.get("median"), int | float)]
+    if medians:
+        return seconds(min(medians))
+    return " and ".join(sorted({str(lane.get("status") or "not measured") for lane in mine})) or "no lane"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

@@ -40,6 +40,13 @@ class HostReport:
         return tuple(f for f in self.findings if f.status is Status.FAIL and not f.expected)
 
     @property
+    def remarks(self) -> tuple[Finding, ...]:
+        """What does not count as failed and is worth a line: expected failures, warnings."""
+        return tuple(
+            f for f in self.findings if f.status is Status.WARN or (f.status is Status.FAIL and f.expected)
+        )
+
+    @property
     def verdict(self) -> str:
         """Say the outcome in a few words."""
         if not self.failed:

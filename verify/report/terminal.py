@@ -40,7 +40,7 @@ def plain(text: str) -> str:
 
 
 def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
-    """Print one row a host, then each unexpected failure with its next step."""
+    """Print one row a host, what was expected or warned of, then each failure with its next step."""
     out = out or console()
     table = Table(title="GPU hosts", title_justify="left", show_lines=True)
     for heading in ("host", "verdict", "cards", "race", "sentence"):
@@ -55,6 +55,10 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
         )
     out.print(table)
     for host in fleet.hosts:
+        for finding in host.remarks:
+            word = "expected" if finding.expected else finding.status.value
+            line = f"{host.host}: {word}: {finding.id}: {plain(finding.summary)}"
+            out.print(Text(line, style=_STYLE[Status.WARN]))
         for finding in host.culprits:
             out.print(Text(f"{host.host}: ", style="bold"), Text(f"{finding.id}", style="bold red"), sep="")
             _open(out, finding)
@@ -63,11 +67,11 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
 def _race(host: HostReport) -> str:
     if host.race is None:
         return "not run"
-    rows = race_rows(host.race)
-    return (
-        "\n".join(f"{name}: CPU {cpu}, GPU {gpu}, ratio {ratio}" for name, cpu, gpu, ratio in rows)
-        or "no contestant"
-    )
+    rows = [
+        f"{name}: CPU {cpu}, GPU {gpu}" + (f", {ratio} times" if ratio else "")
+        for name, cpu, gpu, ratio in race_rows(host.race)
+    ]
+    return "\n".join(rows) or "no contestant"
 
 
 def print_doctor(host: HostReport, out: Console | None = None) -> None:

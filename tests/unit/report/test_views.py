@@ -99,6 +99,17 @@ def test_page_of_real_hosts_does_not_say_simulated() -> None:
 
 def test_race_rows_never_show_a_number_that_was_not_measured() -> None:
     rows = {row[0]: row for row in race_rows(RACE)}
-    assert rows["network"] == ("network", "0.21 s (0.2 to 0.22)", "absent", "-")
-    assert rows["fraud"] == ("fraud", "absent; absent", "absent", "-")
+    assert rows["network"] == ("network", "210 ms", "absent", None)
+    assert rows["fraud"] == ("fraud", "absent", "absent", None)
     assert race_rows({}) == []
+
+
+def test_warnings_and_expected_failures_have_a_line_each_below_the_table() -> None:
+    out = Console(file=io.StringIO(), width=100)
+    warning = Finding("driver.branch", Layer.DRIVER, Status.WARN, "past its end")
+    print_fleet(Fleet((host_report(*GOOD, EXPECTED, warning),)), out)
+    text = out.file.getvalue()  # type: ignore[attr-defined]
+    assert "expected: framework.cpu-build: CPU build" in text
+    assert "warn: driver.branch: past its end" in text
+    print_fleet(Fleet((host_report(*GOOD),)), quiet := Console(file=io.StringIO(), width=100))
+    assert "warn" not in quiet.file.getvalue()  # type: ignore[attr-defined]
