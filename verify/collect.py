@@ -25,7 +25,7 @@ from verify.recording import Recording
 from verify.redact import redact_recordings
 from verify.report.evidence import RACE, RECORDINGS, RUN, dump
 from verify.report.evidence import write as write_reports
-from verify.report.files import replace_file
+from verify.report.files import put_in_place, replace_file
 
 STAGING = ".staging"
 HOSTS = "hosts.json"
@@ -168,12 +168,7 @@ def publish(evidence: Path, _given: Document) -> Document:
     staging = evidence / STAGING
     folders = sorted(run.parent for run in staging.glob(f"*/{RUN}"))
     for folder in folders:
-        goal = evidence / folder.name
-        old = evidence / f".{folder.name}.old"
-        if goal.exists():
-            goal.rename(old)
-        folder.rename(goal)
-        shutil.rmtree(old, ignore_errors=True)
+        put_in_place(folder, evidence / folder.name)
     shutil.rmtree(staging)
     return {"hosts": [folder.name for folder in folders], "failed": write_reports(evidence).failed}
 

@@ -158,6 +158,16 @@ def test_evidence_of_hosts_outside_this_run_stays(evidence: Path) -> None:
     assert (evidence / "b" / "run.json").exists()
 
 
+def test_what_an_interrupted_run_left_is_in_nobodys_way(evidence: Path) -> None:
+    for left in ("a", ".a.old"):
+        (evidence / left).mkdir()
+        (evidence / left / "old").write_text("from an earlier run")
+    collect.stage(evidence, given())
+    collect.publish(evidence, {})
+    assert not (evidence / "a" / "old").exists()
+    assert not (evidence / ".a.old").exists()
+
+
 def test_the_command_speaks_json(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
