@@ -17,11 +17,10 @@ from typing import Any
 Json = dict[str, Any]
 
 # Names under these are the public's: a distribution's or a vendor's.
-_PUBLIC = (
-    "almalinux.org|canonical.com|centos.org|debian.org|docker.com|docker.io|fedoraproject.org|freedesktop.org|"
-    "github.com|github.io|kernel.org|nvidia.com|nvcr.io|python.org|pytorch.org|redhat.com|rockylinux.org|ubuntu.com"
+_PUBLIC_HOST = re.compile(
+    r"(?:^|\.)(?:(?:almalinux|centos|debian|fedoraproject|freedesktop|kernel|python|pytorch|rockylinux)\.org"
+    r"|(?:canonical|docker|github|nvidia|redhat|ubuntu)\.com|(?:docker|github)\.io|nvcr\.io)$"
 )
-_PUBLIC_HOST = re.compile(rf"(?:^|\.)(?:{_PUBLIC})$")
 _URL_HOST = re.compile(r"[a-z][a-z0-9+.-]*://([A-Za-z0-9][A-Za-z0-9.-]*)", re.IGNORECASE)
 _IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F:]*:[0-9a-fA-F:]*:)[0-9a-fA-F:]{3,39}(?![\w:]|\.\d)")

@@ -14,7 +14,7 @@ HOST: dict[str, Any] = {
         "/home/alice/.docker/config.json": {"missing": True},
         "/etc/apt/sources.list": {"text": "deb http://mirror.corp.example:8080/debian trixie main\n"},
         "/etc/docker/daemon.json": {"text": '{"dns": ["10.1.2.3"], "bip": "172.17.0.1/16"}'},
-        "/etc/os-release": {"text": 'HOME_URL="https://www.debian.org/"\nVERSION_ID="13"\n'},
+        "/etc/os-release": {"text": 'HOME_URL="https://www.kernel.org/"\nVERSION_ID="13"\n'},
     },
     "commands": {
         "uname": {
@@ -88,7 +88,7 @@ def test_what_identifies_the_host_goes(private: str) -> None:
 @pytest.mark.parametrize(
     "public",
     [
-        "https://www.debian.org/",
+        "https://www.kernel.org/",
         "GPU-51501111-2222-3333-4444-555566667777",
         "550.163.01",
         "0000:3b:00.0",
