@@ -15,3 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "shared"))
 def name() -> str:
     """Return the host's name in the inventory."""
     return os.environ["GPU_HOST_TEST_HOST"]
+
+
+@pytest.fixture(scope="session")
+def ssh(name: str) -> list[str]:
+    """Return the words that reach the host by SSH."""
+    return ["ssh", "-F", os.environ["GPU_HOST_TEST_SSH_CONFIG"], name]
