@@ -8,7 +8,6 @@ and becomes evidence host by host, each in one rename (``publish``).
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import shutil
 import sys
@@ -16,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from verify.errors import VerifyError
-from verify.facts.card import QUERY_FIELDS
+from verify.facts.container import image_facts
+from verify.facts.smi import parse_query
 from verify.launch import docker_run
 from verify.manifest import recorder_argv, recorder_source
 from verify.race.cache import reusable
@@ -72,22 +72,14 @@ def _outcome(given: Document, *, recorded: bool) -> Document:
     return {"outcome": "failed", "detail": said}
 
 
-def _command(recording: Document | None, name: str) -> str:
-    return str(((recording or {}).get("commands", {}).get(name) or {}).get("stdout") or "")
-
-
 def race_key(host: Document | None, container: Document | None, settings: Document) -> Document:
     """Return what a race depends on: first card and driver as the container sees them, image, settings."""
-    row = next(csv.reader(_command(container, "nvidia-smi-query").splitlines(), skipinitialspace=True), None)
-    card = dict(zip(QUERY_FIELDS, row, strict=False)) if row else {}
-    try:
-        digest = json.loads(_command(host, "image-inspect"))[0]["Id"]
-    except (ValueError, LookupError, TypeError):
-        digest = None
+    query = Recording.from_document(container).command("nvidia-smi-query") if container else None
+    card = next(iter(parse_query(query.stdout if query else "")), None)
     return {
-        "card": card.get("name"),
-        "driver": card.get("driver_version"),
-        "image_digest": digest,
+        "card": card.name if card else None,
+        "driver": card.driver_version if card else None,
+        "image_digest": image_facts(Recording.from_document(host)).id if host else None,
         "settings": settings,
     }
 

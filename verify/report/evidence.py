@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from verify.checks import judge
 from verify.errors import VerifyError
+from verify.facts.container import image_facts
+from verify.facts.smi import parse_list
 from verify.race.markdown import markdown as race_page
 from verify.recording import Recording
 from verify.report.files import recover, replace_file, replace_folder
 from verify.report.junit import junit
 from verify.report.markdown import fleet_page
-from verify.report.model import Fleet, HostReport, card_names
+from verify.report.model import Fleet, HostReport
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,20 +84,19 @@ def judge_host(run: Json, documents: dict[str, Json], race: Json | None) -> Host
         frozenset(run.get("expected") or ()),
         outcome if not detail or outcome == "ok" else f"{outcome}: {detail}",
     )
-    commands = documents.get("host", {}).get("commands", {})
+    listed = host.command("nvidia-smi-list") if host else None
     return HostReport(
         host=str(run["host"]),
         simulated=any(recording.simulated for recording in recordings.values()),
-        image_digest=run.get("image_digest") or _image_id(commands.get("image-inspect", {}).get("stdout")),
+        image_digest=run.get("image_digest") or (image_facts(host).id if host else None),
         outcome=outcome,
         findings=tuple(findings),
-        cards=card_names(commands.get("nvidia-smi-list", {}).get("stdout")),
+        cards=tuple(card.name or "?" for card in parse_list(listed.stdout if listed else "")),
         race=race,
     )
 
 
 def _write_host(folder: Path) -> HostReport:
-    recover(folder)
     report, documents = read_host(folder)
     findings = report.document()
     files = {"findings.json": dump(findings), "junit.xml": junit(findings)}
@@ -130,14 +131,6 @@ def nvidia_smi_text(container: Json | None) -> str | None:
         said = entry.get("stdout", "") + entry.get("stderr", "")
         parts.append(f"$ {' '.join(entry['argv'])}    ({ended})\n{said}")
     return "\n".join(parts)
-
-
-def _image_id(inspect: str | None) -> str | None:
-    try:
-        images = json.loads(inspect or "[]")
-    except ValueError:
-        return None
-    return str(images[0]["Id"]) if images else None
 
 
 def _json(path: Path) -> Json:

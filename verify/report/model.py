@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA = 1
-_SMI_LINE = re.compile(r"^GPU \d+: (?P<name>.*?) \(UUID: ", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +119,3 @@ def worst(findings: tuple[Finding, ...], layer: Layer) -> Status | None:
     order = (Status.FAIL, Status.BLOCKED, Status.WARN, Status.PASS, Status.SKIP)
     seen = {finding.status for finding in findings if finding.layer is layer}
     return next((status for status in order if status in seen), None)
-
-
-def card_names(smi_list: str | None) -> tuple[str, ...]:
-    """Read the cards' names from ``nvidia-smi -L``."""
-    return tuple(_SMI_LINE.findall(smi_list or ""))
