@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
-from verify.race.sentence import seconds
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from verify.findings import Finding
     from verify.report.model import Fleet, HostReport
@@ -67,27 +65,6 @@ def _row(finding: Finding) -> tuple[str, ...]:
     if finding.culprit:
         status += f" by {finding.culprit}"
     return finding.layer.value, f"`{finding.id}`", status, finding.summary
-
-
-def race_rows(race: Mapping[str, Any]) -> list[tuple[str, str, str, str | None]]:
-    """Return contestant, fastest CPU lane, card, ratio; what did not run is said, never a number."""
-    return [
-        (
-            str(contestant["name"]),
-            _fastest(contestant.get("lanes", []), cuda=False),
-            _fastest(contestant.get("lanes", []), cuda=True),
-            f"{ratio:.3g}" if isinstance(ratio := contestant.get("ratio"), int | float) else None,
-        )
-        for contestant in race.get("contestants", [])
-    ]
-
-
-def _fastest(lanes: Sequence[Mapping[str, Any]], *, cuda: bool) -> str:
-    mine = [lane for lane in lanes if (lane.get("device", lane["name"]) == "cuda") is cuda]
-    medians = [lane["median"] for lane in mine if isinstance(lane.get("median"), int | float)]
-    if medians:
-        return seconds(min(medians))
-    return " and ".join(sorted({str(lane.get("status") or "not measured") for lane in mine})) or "no lane"
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:

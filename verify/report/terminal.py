@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.padding import Padding
@@ -11,10 +11,12 @@ from rich.table import Table
 from rich.text import Text
 
 from verify.findings import Finding, Layer, Status
-from verify.report.markdown import race_rows
+from verify.race.sentence import seconds
 from verify.report.model import HostReport, worst
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from verify.report.model import Fleet
 
 _STYLE = {
@@ -28,10 +30,10 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _PIPE_WIDTH = 120  # a log file has no width of its own
 
 
-def console(*, stderr: bool = False) -> Console:
+def console() -> Console:
     """Return a console that is readable in a log file as well."""
-    made = Console(stderr=stderr, highlight=False)
-    return made if made.is_terminal else Console(stderr=stderr, highlight=False, width=_PIPE_WIDTH)
+    made = Console(highlight=False)
+    return made if made.is_terminal else Console(highlight=False, width=_PIPE_WIDTH)
 
 
 def plain(text: str) -> str:
@@ -72,6 +74,27 @@ def _race(host: HostReport) -> str:
         for name, cpu, gpu, ratio in race_rows(host.race)
     ]
     return "\n".join(rows) or "no contestant"
+
+
+def race_rows(race: Mapping[str, Any]) -> list[tuple[str, str, str, str | None]]:
+    """Return contestant, fastest CPU lane, card, ratio; what did not run is said, never a number."""
+    return [
+        (
+            str(contestant["name"]),
+            _fastest(contestant.get("lanes", []), cuda=False),
+            _fastest(contestant.get("lanes", []), cuda=True),
+            f"{ratio:.3g}" if isinstance(ratio := contestant.get("ratio"), int | float) else None,
+        )
+        for contestant in race.get("contestants", [])
+    ]
+
+
+def _fastest(lanes: Sequence[Mapping[str, Any]], *, cuda: bool) -> str:
+    mine = [lane for lane in lanes if (lane.get("device", lane["name"]) == "cuda") is cuda]
+    medians = [lane["median"] for lane in mine if isinstance(lane.get("median"), int | float)]
+    if medians:
+        return seconds(min(medians))
+    return " and ".join(sorted({str(lane.get("status") or "not measured") for lane in mine})) or "no lane"
 
 
 def print_doctor(host: HostReport, out: Console | None = None) -> None:

@@ -7,9 +7,9 @@ from rich.console import Console
 
 from tests.unit.report.helpers import FINDINGS, RACE, host_report
 from verify.findings import Finding, Layer, Status
-from verify.report.markdown import fleet_page, race_rows
+from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
-from verify.report.terminal import print_doctor, print_fleet
+from verify.report.terminal import print_doctor, print_fleet, race_rows
 
 EXPECTED = Finding("framework.cpu-build", Layer.FRAMEWORK, Status.FAIL, "CPU build", expected=True)
 GOOD = (FINDINGS[0], EXPECTED)
