@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
+from verify.recording import load
 from verify.report.evidence import judge_host
 from verify.report.terminal import print_doctor
 from verify.take import take
@@ -42,24 +43,12 @@ def read(paths: Sequence[Path]) -> dict[str, Json]:
     """Read recordings: at most one of a host and one of a container."""
     documents: dict[str, Json] = {}
     for path in paths:
-        try:
-            document = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise VerifyError(f"cannot read {path}: {error}") from error
-        except (ValueError, RecursionError) as error:
+        recording = load(path)
+        if recording.where in documents:
             raise VerifyError(
-                f"{path} is not JSON ({error}): give a file that `gpu-verify record` wrote"
-            ) from error
-        where = document.get("where") if isinstance(document, dict) else None
-        if where not in ("host", "container"):
-            raise VerifyError(
-                f'{path} is not a recording (no "where"): give a file that `gpu-verify record` wrote'
+                f"{path} is a second {recording.where} recording: give one of a host and one of a container"
             )
-        if where in documents:
-            raise VerifyError(
-                f"{path} is a second {where} recording: give one of a host and one of a container"
-            )
-        documents[where] = document
+        documents[recording.where] = dict(recording.document)
     return documents
 
 

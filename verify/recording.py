@@ -32,7 +32,6 @@ class FileEntry:
     text: str | None = None
     missing: bool = False
     error: str | None = None
-    mtime: str | None = None
 
     @property
     def present(self) -> bool:
@@ -169,7 +168,6 @@ class Recording:
             text=_text(entry.get("text")),
             missing=entry.get("missing") is True,
             error=_text(entry.get("error")),
-            mtime=_text(entry.get("mtime")),
         )
 
     def command(self, name: str) -> CommandEntry | None:
