@@ -34,6 +34,7 @@ def test_card_in_container_is_the_card_of_the_host(host: Any, run: dict[str, Any
 def test_one_card_asked_for_is_one_card_seen(host: Any, run: dict[str, Any]) -> None:  # noqa: ANN401
     inside = _docker(host, docker_run(run["image"], ["nvidia-smi", "-L"], gpus=["0"]))
     assert inside.rc == 0, inside.stdout + inside.stderr
+    assert len(_cards(inside.stdout)) == 1
     assert _cards(inside.stdout) == _cards(host.run("nvidia-smi -L").stdout)[:1]
 
 
