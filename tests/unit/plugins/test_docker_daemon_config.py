@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
 import stat
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
+from tests.unit.plugins.modules import run_module
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 # Stands in for the engine alone. It loads the file when it is restarted, and notes what was asked of it.
-SHIM = """
-import json, runpy, sys
-import ansible.module_utils
-from ansible.module_utils import basic
-ansible.module_utils.__path__.append(sys.argv[1])
+ENGINE = """
+import json
 from ansible.module_utils import gpu_host_dockerd
 engine = json.load(open(sys.argv[3]))
 
@@ -55,8 +52,6 @@ def note(word):
     json.dump(engine, open(sys.argv[3], "w"))
 
 gpu_host_dockerd.Dockerd = Dockerd
-basic._ANSIBLE_ARGS, basic._ANSIBLE_PROFILE = sys.stdin.buffer.read(), "legacy"
-runpy.run_path(sys.argv[2], run_name="__main__")
 """
 
 
@@ -83,18 +78,11 @@ class Host:
         told.write_text(json.dumps(self.engine), encoding="utf-8")
         given = {"path": str(self.path), "owned": str(self.owned), **parameters}
         arguments = {**given, "_ansible_check_mode": check, "_ansible_remote_tmp": str(self.folder)}
-        module = ROOT / "plugins" / "modules" / "docker_daemon_config.py"
-        done = subprocess.run(
-            [sys.executable, "-c", SHIM, ROOT / "plugins" / "module_utils", module, told],
-            input=json.dumps({"ANSIBLE_MODULE_ARGS": arguments}),
-            cwd=ROOT, capture_output=True, text=True, check=False, env=os.environ, umask=umask,
-        )  # fmt: skip
-        assert done.stdout, done.stderr
+        result = run_module("docker_daemon_config", arguments, str(told), before=ENGINE, umask=umask)
         self.engine = json.loads(told.read_text(encoding="utf-8"))
         if "restart" in self.engine["asked"]:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else "{}"
             self.engine["loaded"] = json.loads(text)
-        result: dict[str, Any] = json.loads(done.stdout)
         return result
 
     @property

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import http.server
-import json
 import os
-import subprocess
-import sys
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.unit.plugins.modules import run_module
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[3]
 NEEDED = "A" * 40
 OTHER = "B" * 40
 # A "key" here is a line with its fingerprint; armour is a line above it.
@@ -26,14 +24,6 @@ case "$*" in
   *--show-keys*) sed -n 's/^KEY \\(.*\\)$/pub:\\nfpr:::::::::\\1:/p' "$last" ;;
   *--dearmor*) grep ^KEY "$last" > "$6" ;;
 esac
-"""
-SHIM = """
-import runpy, sys
-import ansible.module_utils
-from ansible.module_utils import basic
-ansible.module_utils.__path__.append(sys.argv[1])
-basic._ANSIBLE_ARGS, basic._ANSIBLE_PROFILE = sys.stdin.buffer.read(), "legacy"
-runpy.run_path(sys.argv[2], run_name="__main__")
 """
 
 
@@ -68,22 +58,8 @@ def keyring(tmp_path: Path) -> Any:
     def run(url: str, *, check: bool = False, fingerprint: str = NEEDED) -> dict[str, Any]:
         given = {"url": url, "fingerprint": fingerprint, "path": str(tmp_path / "ring.gpg")}
         internal = {"_ansible_check_mode": check, "_ansible_tmpdir": str(tmp_path / "remote")}
-        done = subprocess.run(
-            [
-                sys.executable,
-                "-c",
-                SHIM,
-                ROOT / "plugins/module_utils",
-                ROOT / "plugins/modules/gpu_host_keyring.py",
-            ],
-            input=json.dumps({"ANSIBLE_MODULE_ARGS": {**given, **internal}}),
-            env={**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}", "no_proxy": "127.0.0.1"},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result
+        env = {**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}", "no_proxy": "127.0.0.1"}
+        return run_module("gpu_host_keyring", {**given, **internal}, env=env)
 
     return run
 

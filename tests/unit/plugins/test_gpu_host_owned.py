@@ -5,29 +5,19 @@ from __future__ import annotations
 import json
 import os
 import stat
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[3]
-MODULE = ROOT / "plugins" / "modules" / "gpu_host_owned.py"
+from tests.unit.plugins.modules import run_module
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
 DPKG = """#!/bin/sh
 echo 'docker.io installed'
 echo 'iptables not-installed'
 echo 'docker-cli config-files'
-"""
-
-
-SHIM = """
-import json, runpy, sys
-import ansible.module_utils
-from ansible.module_utils import basic
-ansible.module_utils.__path__.append(sys.argv[1])
-basic._ANSIBLE_ARGS, basic._ANSIBLE_PROFILE = sys.stdin.buffer.read(), "legacy"
-runpy.run_path(sys.argv[2], run_name="__main__")
 """
 
 
@@ -42,17 +32,8 @@ def owned(tmp_path: Path) -> Any:
 
     def run(*, check: bool = False, **parameters: Any) -> dict[str, Any]:
         given = {"role": "docker_engine", "path": str(tmp_path / "lib" / "owned.json"), **parameters}
-        done = subprocess.run(
-            [sys.executable, "-c", SHIM, ROOT / "plugins" / "module_utils", MODULE],
-            input=json.dumps({"ANSIBLE_MODULE_ARGS": {**given, "_ansible_check_mode": check}}),
-            env={**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}"},
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        result: dict[str, Any] = json.loads(done.stdout)
-        return result
+        env = {**os.environ, "PATH": f"{bin_dir}:{os.environ['PATH']}"}
+        return run_module("gpu_host_owned", {**given, "_ansible_check_mode": check}, env=env)
 
     return run
 
