@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import sys
 import tarfile
@@ -12,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from tests.unit.standins.load import load
+
 ROOT = Path(__file__).resolve().parents[3]
 ROLE = ROOT / "roles/race_image"
 DOCKERFILE = (ROLE / "files/Dockerfile").read_text(encoding="utf-8")
@@ -19,12 +20,8 @@ DOCKERFILE = (ROLE / "files/Dockerfile").read_text(encoding="utf-8")
 
 @pytest.fixture(scope="module")
 def builder() -> Any:
-    spec = importlib.util.spec_from_file_location("race_image_build", ROLE / "files/build.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
     before = list(sys.path)
-    spec.loader.exec_module(module)
+    module = load("race_image_build", ROLE / "files/build.py")
     sys.path[:] = before
     return module
 

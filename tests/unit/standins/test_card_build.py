@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from tests.unit.standins.load import load
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -22,12 +23,7 @@ def build(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ModuleType:
     monkeypatch.setattr(sys, "path", [*sys.path])
     for name in ("common", "generate"):
         monkeypatch.delitem(sys.modules, name, raising=False)
-    spec = importlib.util.spec_from_file_location("card_build", CARD / "build.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return load("card_build", CARD / "build.py")
 
 
 def test_without_pip_one_sentence_says_what_to_do(build: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from tests.unit.standins.load import load
 
 CARD = Path(__file__).resolve().parents[2] / "standins" / "card"
 
 
-def load() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("card_generate", CARD / "nvml" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-generate = load()
+generate = load("card_generate", CARD / "nvml" / "generate.py")
 
 HEADER = """
 /* nvmlReturn_t DECLDIR nvmlInAComment(void); */

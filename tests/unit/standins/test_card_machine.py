@@ -2,32 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from tests.unit.standins.load import load
 
 CARD = Path(__file__).resolve().parents[2] / "standins" / "card"
 PACKAGE = CARD / "package"
 
 
-def load() -> ModuleType:
-    script = PACKAGE / "usr" / "lib" / "gpu-host-simulated" / "simulated_card.py"
-    spec = importlib.util.spec_from_file_location("simulated_card", script)
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module  # dataclasses look their module up
-    spec.loader.exec_module(module)
-    return module
-
-
-card = load()
+card = load("simulated_card", PACKAGE / "usr" / "lib" / "gpu-host-simulated" / "simulated_card.py")
 SHIPPED = (PACKAGE / "etc" / "gpu-host" / "simulated").read_text()
 
 
