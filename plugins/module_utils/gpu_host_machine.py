@@ -7,7 +7,6 @@ from typing import Any
 
 NVIDIA_VENDOR = "0x10de"
 DISPLAY_CLASS = "0x03"
-CAP_SYS_ADMIN = 21
 
 
 def os_release(text: str | None) -> dict[str, str]:
@@ -21,14 +20,6 @@ def os_release(text: str | None) -> dict[str, str]:
             except ValueError:  # an unbalanced quote: the rest of the file still counts
                 continue
     return values
-
-
-def capable(status: str | None, bit: int) -> bool:
-    """Tell from /proc/self/status whether a capability is effective."""
-    for line in (status or "").splitlines():
-        if line.startswith("CapEff:"):
-            return bool(int(line.split()[1], 16) >> bit & 1)
-    return False
 
 
 def container_of(look: Any) -> str | None:
@@ -84,7 +75,6 @@ def machine(look: Any, *, uid: int, architecture: str) -> dict[str, Any]:
         "systemd": look.exists("/run/systemd/system"),
         "init": (look.text("/proc/1/comm") or "unknown").strip(),
         "root": uid == 0,
-        "admin": capable(look.text("/proc/self/status"), CAP_SYS_ADMIN),
     }
 
 

@@ -12,7 +12,6 @@ SPEC_PATTERNS = tuple(
 SPEC_ENTRY = re.compile(r"""["']?\b(hostPath|path)["']?\s*:\s*["']?(/[^"',\s]+)""")
 NVRM = re.compile(r"^NVRM version:.*?\s(\d+\.\d+(?:\.\d+)?)\s", re.MULTILINE)
 CARD_NODE = re.compile(r"/dev/nvidia(\d+)$")
-UNITS = ("/etc/systemd/system", "/usr/lib/systemd/system", "/lib/systemd/system")
 
 
 def packages(look: Any, names: list[str]) -> dict[str, str]:
@@ -77,7 +76,6 @@ def toolkit(look: Any) -> dict[str, Any]:
         "ctk": look.which("nvidia-ctk"),
         "hook": look.which("nvidia-container-runtime-hook"),
         "gpg": look.which("gpg"),
-        "refresh_unit": any(look.exists(f"{folder}/nvidia-cdi-refresh.service") for folder in UNITS),
     }
 
 

@@ -41,7 +41,7 @@ machine: {description: "Kind and why, system, kernel, init.", type: dict, return
 cards: {description: NVIDIA cards by PCI address and id., type: list, returned: when asked for}
 engine: {description: "Docker: client, daemon, version.", type: dict, returned: when asked for}
 driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: when asked for}
-toolkit: {description: The toolkit's programs and unit., type: dict, returned: when asked for}
+toolkit: {description: The toolkit's programs., type: dict, returned: when asked for}
 cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
 packages: {description: Installed versions by name., type: dict, returned: always}
 files: {description: Text by path; null where unreadable., type: dict, returned: always}

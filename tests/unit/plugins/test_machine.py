@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plugins.module_utils.gpu_host_machine import capable, cards, engine, kind_of, machine, os_release
+from plugins.module_utils.gpu_host_machine import cards, engine, kind_of, machine, os_release
 from tests.unit.plugins.machines import Machine
 
 if TYPE_CHECKING:
@@ -55,12 +55,6 @@ def test_a_machine_that_tells_nothing(tmp_path: Path) -> None:
         False,
         "unknown",
     )
-
-
-def test_capabilities() -> None:
-    assert capable("Name:\tx\nCapEff:\t0000000000200000\n", 21)
-    assert not capable("CapEff:\t00000000a80425fb\n", 21)
-    assert not capable(None, 21)
 
 
 def pci(vendor: str, device: str, kind: str) -> dict[str, str]:

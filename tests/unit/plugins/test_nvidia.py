@@ -107,9 +107,8 @@ def test_only_whole_packages_count(tmp_path: Path) -> None:
 
 
 def test_toolkit(tmp_path: Path) -> None:
-    files = {"/usr/lib/systemd/system/nvidia-cdi-refresh.service": ""}
-    found = toolkit(Machine(tmp_path, files, {"nvidia-ctk": (0, "")}))
-    assert found == {"ctk": "/usr/bin/nvidia-ctk", "hook": None, "gpg": None, "refresh_unit": True}
+    found = toolkit(Machine(tmp_path, {}, {"nvidia-ctk": (0, "")}))
+    assert found == {"ctk": "/usr/bin/nvidia-ctk", "hook": None, "gpg": None}
 
 
 def test_paths_of_a_specification() -> None:
