@@ -8,6 +8,7 @@ import pytest
 
 from tests.unit.checks.cases import Machine, race
 from verify.checks import CHECK_IDS, EXPECTED_MISSING, NO_RECORDING
+from verify.checks.stack import STACK
 from verify.findings import Status
 
 Change = Callable[[Machine], object]
@@ -182,6 +183,8 @@ def test_what_rests_on_it_is_blocked_by_it(name: str) -> None:
     machine = Machine("lab")
     COMPLAINS[name][1](machine)
     found = machine.judge()
+    resting = [check.id for check in STACK if name in check.needs]
+    assert [above for above in resting if found[above].status is not Status.BLOCKED] == []
     for finding in found.values():
         if finding.status is Status.BLOCKED:
             assert finding.culprit
