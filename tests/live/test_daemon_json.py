@@ -43,12 +43,13 @@ mkdir /root/test-daemon-json
 ! [ -d /etc/docker ] || cp -a /etc/docker /root/test-daemon-json/etc
 ! [ -e /var/lib/gpu-host/owned.json ] || cp -a /var/lib/gpu-host/owned.json /root/test-daemon-json/
 """
-RESTORE = """
+RESTART = "systemctl reset-failed docker docker.socket; systemctl restart docker"
+RESTORE = f"""
 rm -rf /etc/docker /var/lib/gpu-host/owned.json
 ! [ -d /root/test-daemon-json/etc ] || cp -a /root/test-daemon-json/etc /etc/docker
 ! [ -e /root/test-daemon-json/owned.json ] || cp -a /root/test-daemon-json/owned.json /var/lib/gpu-host/
 rm -rf /root/test-daemon-json
-systemctl reset-failed docker docker.socket; systemctl restart docker
+{RESTART}
 """
 # A Docker that has loaded no file at all, and nothing that this role remembers.
 BARE = """
@@ -169,8 +170,7 @@ def test_a1_everything_else_is_kept_and_a_second_run_changes_nothing(host: Host)
     assert (host.started(), host.bytes()) == (started, kept)
 
     # Written and never loaded: a file alone is no proof.
-    restart = "systemctl reset-failed docker docker.socket; systemctl restart docker"
-    host.sh(f"mv {FILE} /root/aside; {restart}; mv /root/aside {FILE}")
+    host.sh(f"mv {FILE} /root/aside; {RESTART}; mv /root/aside {FILE}")
     drifted = host.role()
     assert drifted.status == 0, drifted.printed
     assert drifted.result["restarted"]
