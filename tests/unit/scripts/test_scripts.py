@@ -81,7 +81,7 @@ def test_no_engine_and_no_way_to_install_one_is_one_sentence(tmp_path: Path) -> 
 
 def test_pytest_at_least_is_red_where_too_few_ran(tmp_path: Path) -> None:
     (tmp_path / "test_one.py").write_text("def test_one():\n    pass\n")
-    argv = [sys.executable, ROOT / "scripts" / "pytest_at_least.py"]
+    argv = [sys.executable, str(ROOT / "scripts" / "pytest_at_least.py")]
     tail = ["-p", "no:cacheprovider", "-q", "--rootdir", str(tmp_path), str(tmp_path)]
     assert subprocess.run([*argv, "1", *tail], capture_output=True, check=False).returncode == 0
     assert subprocess.run([*argv, "2", *tail], capture_output=True, check=False).returncode == 1
