@@ -1,6 +1,6 @@
 """What a recording holds: the files, globs and commands, as data that the recorder reads.
 
-The names of commands are stable whatever arguments an OS needs (docs: the evidence format). A
+The names of commands are stable whatever arguments an OS needs (docs/recording.md). A
 command that is not there is recorded as missing, so one manifest serves every host.
 """
 
