@@ -28,3 +28,10 @@ apt_install() {
 }
 
 can_apt() { [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; }
+
+# use_venv: the project's own tools and configuration, wherever the script was called from.
+use_venv() {
+  PATH=$(pwd)/.venv/bin:$PATH
+  ANSIBLE_CONFIG=$(pwd)/ansible.cfg
+  export PATH ANSIBLE_CONFIG
+}

@@ -2,10 +2,8 @@
 # Every linter, each command shown. Exits at the first that complains.
 set -eu
 cd "$(dirname "$0")/.."
-root=$(pwd)
-PATH=$root/.venv/bin:$PATH
-ANSIBLE_CONFIG=$root/ansible.cfg
-export PATH ANSIBLE_CONFIG
+. scripts/lib.sh
+use_venv
 set -x
 ruff check .
 ruff format --check .

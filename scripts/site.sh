@@ -9,10 +9,7 @@ inventory=${INVENTORY:-inventory/simulated}
 [ -e "$inventory" ] || die "there is no inventory $inventory: give INVENTORY= a folder or file (inventory/lab is a worked example)." 2
 case ${RACE:-cached} in always | cached | never) ;; *) die "RACE=$RACE is not known: use always, cached or never." 2 ;; esac
 
-root=$(pwd)
-PATH=$root/.venv/bin:$PATH
-ANSIBLE_CONFIG=$root/ansible.cfg
-export PATH ANSIBLE_CONFIG
+use_venv
 
 play() {
   playbook=$1

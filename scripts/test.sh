@@ -3,10 +3,7 @@
 set -eu
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
-root=$(pwd)
-PATH=$root/.venv/bin:$PATH
-ANSIBLE_CONFIG=$root/ansible.cfg
-export PATH ANSIBLE_CONFIG
+use_venv
 
 part() {
   part_name=$1

@@ -11,6 +11,7 @@ import argparse
 import json
 import shutil
 import sys
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,14 @@ from verify.report.files import put_in_place, replace_file
 
 STAGING = ".staging"
 HOSTS = "hosts.json"
+# A client that is stopped by its deadline leaves its container behind: by these names it is found again.
+CONTAINERS = "gpu-host-run-"
+CLEANUP = ["timeout", "20", "sh", "-c", f"docker ps -aq --filter name={CONTAINERS} | xargs -r docker rm -f"]
 Document = dict[str, Any]
+
+
+def _container_name() -> str:
+    return f"{CONTAINERS}{uuid.uuid4().hex[:12]}"
 
 
 def _read(path: Path) -> Document | None:
@@ -50,7 +58,8 @@ def start(evidence: Path, given: Document) -> Document:
     return {
         "recorder": recorder_source(),
         "host": recorder_argv("host", "{image}"),
-        "container": recorder_argv("container", "{image}"),
+        "container": recorder_argv("container", "{image}", _container_name()),
+        "cleanup": CLEANUP,
     }
 
 
@@ -115,7 +124,9 @@ def stage(evidence: Path, given: Document) -> Document:
     options += ["--image-digest", key["image_digest"]] if key["image_digest"] else []
     return {
         "race": "due",
-        "argv": docker_run(given["image"], ["python3", "-m", "verify.race", *options], gpus="all"),
+        "argv": docker_run(
+            given["image"], ["python3", "-m", "verify.race", *options], gpus="all", name=_container_name()
+        ),
     }
 
 

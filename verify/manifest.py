@@ -280,12 +280,12 @@ def recorder_source() -> str:
     return Path(__file__).with_name("recorder.py").read_text(encoding="utf-8")
 
 
-def recorder_argv(where: Where, image: str | None = None) -> list[str]:
-    """Return what to run on the target with the recorder on its standard input."""
+def recorder_argv(where: Where, image: str | None = None, name: str | None = None) -> list[str]:
+    """Return what runs on the target with the recorder on its standard input; ``name`` is the container's."""
     text = json.dumps(manifest(where), separators=(",", ":"))
     if where == "host":
         return ["python3", "-", text, *([f"image={image}"] if image else [])]
     if image is None:
         raise ValueError("a container recording needs an image")
-    run = docker_run(image, ["python3", "-", text], gpus="all", interactive=True)
+    run = docker_run(image, ["python3", "-", text], gpus="all", interactive=True, name=name)
     return unless_asleep(run)

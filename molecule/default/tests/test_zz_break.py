@@ -93,10 +93,11 @@ def test_the_broken_layer_is_named(broken: Break, name: str, tmp_path: Path) -> 
     assert failed[0]["id"] in doctor.stdout
 
 
-def test_a_stopped_engine_is_not_woken(host: Host, tmp_path: Path) -> None:
+def test_a_stopped_engine_is_not_woken(host: Host, name: str, tmp_path: Path) -> None:
     host.run_expect([0], "systemctl stop docker.socket docker.service && systemctl start docker.socket")
     try:
         lab.verify(tmp_path)
+        assert "engine.answers" in {f["id"] for f in lab.findings(tmp_path / name) if f["status"] == "fail"}
         assert host.run("systemctl is-active docker.service").stdout.strip() == "inactive"
     finally:
         host.run_expect([0], f"{RESTART}")

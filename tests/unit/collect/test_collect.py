@@ -173,4 +173,4 @@ def test_the_command_speaks_json(
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO('{"hosts": ["a"]}'))
     assert collect.main(["start", "--evidence", str(tmp_path)]) == 0
-    assert set(json.loads(capsys.readouterr().out)) == {"recorder", "host", "container"}
+    assert set(json.loads(capsys.readouterr().out)) == {"recorder", "host", "container", "cleanup"}
