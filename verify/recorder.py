@@ -45,21 +45,20 @@ _CREDENTIAL_FILE = re.compile(
     r"(?:^|/)(?:\.docker/config\.json|\.dockercfg|\.netrc|\.git-credentials|auth\.conf(?:\.d/[^/]+)?"
     r"|id_[a-z0-9]+|shadow|key\.json|[^/]+\.(?:pem|key))$"
 )
-_URL_USER = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*:(?:\\?/){2})[^\s/\\\"'<>]*@")
-_WORD = r"(?:token|passw(?:or)?d|passphrase|secret|key)"
-_JSON_KEY = re.compile(r'"[^"\\\n]*' + _WORD + r'[^"\\\n]*"\s*:\s*(?=["\[{0-9tf-])', re.IGNORECASE)
+# No pattern may try a long run of letters again from each of its letters: a 64 KiB line would take hours, and
+# hold every limit of ours up. So a key is matched whole, from where it begins, and then asked what it is.
+_URL_USER = re.compile(r"([A-Za-z0-9+.-]:(?:\\?/){2})[^\s/\\\"'<>]*@")
+_WORD = re.compile(r"token|passw(?:or)?d|passphrase|secret|key", re.IGNORECASE)
+_JSON_KEY = re.compile(r'"([^"\\\n]*)"\s*:\s*(?=["\[{0-9tf-])')
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
-_NESTED = re.compile(  # a document inside a string of another
-    r'(?P<q>\\+")(?P<k>[^"\\\n]*' + _WORD + r'[^"\\\n]*)(?P=q)(?P<c>\s*:\s*)(?P=q).*?(?P=q)', re.IGNORECASE
+_JSON_BARE = re.compile(r"[^\s,}\]]*")
+_NESTED = re.compile(r'(?<!\\)(?P<q>\\+")(?P<k>[^"\\\n]*)(?P=q)\s*:\s*(?P=q)')  # in a string of another
+_CONF_KEY = re.compile(r"(?<![\w.-])([\w.-]+)[ \t]*[=:][ \t]*")
+_CONF_VALUE = re.compile(
+    r"(?P<open>[\[{])|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|(?P<bare>[^\s,;\"'\]}][^\s,;\"'\]}]*)"
 )
-_CONF = re.compile(
-    r"(?P<k>[\w.-]*" + _WORD + r"[\w.-]*[ \t]*[=:][ \t]*)"
-    r"(?:(?P<open>[\[{])|\"(?:[^\"\\\n]|\\.)*\"|'[^'\n]*'|(?P<bare>[^\s,;\"'\]}][^\s,;\"'\]}]*))",
-    re.IGNORECASE,
-)
-_FLAG = re.compile(
-    r"(?P<k>--?[\w-]*" + _WORD + r"[\w-]*[ \t]+)(?!-)(?P<v>[^\s\"']+|\"[^\"\n]*\"|'[^'\n]*')", re.IGNORECASE
-)
+_FLAG = re.compile(r"(?<![\w-])([\w-]+)[ \t]+(?!-)")
+_FLAG_VALUE = re.compile(r"[^\s\"']+|\"[^\"\n]*\"|'[^'\n]*'")
 _PEM = re.compile(r"(-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(-----END [A-Z ]*PRIVATE KEY-----|\Z)", re.DOTALL)
 
 
@@ -82,48 +81,63 @@ def _value_end(text: str, start: int) -> int:
     return len(text)
 
 
-def _redact_json(text: str) -> str:
+def _replace(text: str, key: Any, value: Callable[[Any], Optional[Tuple[int, str]]]) -> str:
+    """Replace what stands behind each secret key; ``value`` finds its end and what to write instead."""
     pieces = []  # type: List[str]
     done = 0
-    for match in _JSON_KEY.finditer(text):
-        start = match.end()
-        if match.start() < done:  # inside a value that is gone already
+    for match in key.finditer(text):
+        if match.start() < done or not _WORD.search(match.group()):  # gone already, or no secret
             continue
-        if text[start] == '"':
-            string = _JSON_STRING.match(text, start)
-            end = string.end() if string else len(text)
-        elif text[start] in "[{":
-            end = _value_end(text, start)
-        else:
-            end = start + len(re.match(r"[^\s,}\]]*", text[start:]).group())  # type: ignore[union-attr]
-        pieces += [text[done:start], '"', REDACTED, '"']
-        done = end
+        found = value(match)
+        if found is not None:
+            end, instead = found
+            pieces += [text[done : match.end()], instead]
+            done = end
     return "".join(pieces) + text[done:]
 
 
-def _redact_conf(text: str) -> str:
-    pieces = []  # type: List[str]
-    done = 0
-    for match in _CONF.finditer(text):
-        if match.start() < done:
-            continue
-        end = _value_end(text, match.start("open")) if match.group("open") else match.end()
-        quote = "" if match.group("bare") else '"'
-        pieces += [text[done : match.start()], match.group("k"), quote, REDACTED, quote]
-        done = end
-    return "".join(pieces) + text[done:]
+def _json_value(match: Any) -> Tuple[int, str]:
+    text, start = match.string, match.end()
+    if text[start] == '"':
+        string = _JSON_STRING.match(text, start)
+        end = string.end() if string else len(text)
+    elif text[start] in "[{":
+        end = _value_end(text, start)
+    else:
+        end = _JSON_BARE.match(text, start).end()  # type: ignore[union-attr]
+    return end, '"' + REDACTED + '"'
+
+
+def _nested_value(match: Any) -> Optional[Tuple[int, str]]:
+    line_end = match.string.find("\n", match.end())
+    end = match.string.find(match.group("q"), match.end(), line_end if line_end >= 0 else len(match.string))
+    return (end, REDACTED) if end >= 0 else None
+
+
+def _conf_value(match: Any) -> Optional[Tuple[int, str]]:
+    value = _CONF_VALUE.match(match.string, match.end())
+    if value is None:
+        return None
+    end = _value_end(match.string, match.end()) if value.group("open") else value.end()
+    return end, REDACTED if value.group("bare") else '"' + REDACTED + '"'
+
+
+def _flag_value(match: Any) -> Optional[Tuple[int, str]]:
+    dash = match.group(1).find("-")
+    value = _FLAG_VALUE.match(match.string, match.end())
+    return (value.end(), REDACTED) if value and dash >= 0 and _WORD.search(match.group(1), dash) else None
 
 
 def redact(text: str) -> str:
     """Remove user information from URLs and the values of secret-looking keys; keep everything else."""
     text = _URL_USER.sub(r"\1", text)
-    if not re.search(_WORD, text, re.IGNORECASE):
+    if not _WORD.search(text):
         return text
     text = _PEM.sub(r"\1" + REDACTED + r"\2", text)
-    text = _NESTED.sub(lambda m: m.group("q").join(["", m.group("k"), m.group("c"), REDACTED, ""]), text)
-    text = _redact_json(text)
-    text = _redact_conf(text)
-    return _FLAG.sub(lambda m: m.group("k") + REDACTED, text)
+    text = _replace(text, _NESTED, _nested_value)
+    text = _replace(text, _JSON_KEY, _json_value)
+    text = _replace(text, _CONF_KEY, _conf_value)
+    return _replace(text, _FLAG, _flag_value)
 
 
 # --- limits ----------------------------------------------------------------------------------

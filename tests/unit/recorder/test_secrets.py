@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 
 import pytest
 
@@ -69,3 +70,21 @@ def test_json_stays_json_and_other_values_stay() -> None:
 def test_redacting_twice_changes_nothing() -> None:
     once = redact(f'password = "{SECRET}"\n{{"token": "{SECRET}"}}\nhttps://u:{SECRET}@h/')
     assert redact(once) == once
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "y" * 65536,
+        "key " + "z" * 65536,
+        "key " + "-" * 65536,
+        "key" * 20000,
+        '"' + "key" * 20000,
+        "key" + "\\" * 65536,
+    ],
+    ids=["letters", "letters after a key", "dashes", "keys", "an open quote", "backslashes"],
+)
+def test_a_long_run_of_anything_does_not_hold_up_the_recorder(text: str) -> None:
+    began = time.process_time()
+    redact(text)
+    assert time.process_time() - began < 2
