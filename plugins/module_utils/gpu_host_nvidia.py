@@ -10,7 +10,6 @@ SPEC_PATTERNS = tuple(
 )
 # `path: /dev/nvidia0`, `hostPath: /usr/lib/…`, and the same in JSON. A node's path is the host's too.
 SPEC_ENTRY = re.compile(r"""["']?\b(hostPath|path)["']?\s*:\s*["']?(/[^"',\s]+)""")
-NVRM = re.compile(r"^NVRM version:.*?\s(\d+\.\d+(?:\.\d+)?)\s", re.MULTILINE)
 CARD_NODE = re.compile(r"/dev/nvidia(\d+)$")
 
 
@@ -21,15 +20,6 @@ def packages(look: Any, names: list[str]) -> dict[str, str]:
     _, out = look.run(["dpkg-query", "-W", "-f", "${Package}\t${db:Status-Abbrev}\t${Version}\n", *names])
     rows = (line.split("\t") for line in out.splitlines())
     return {row[0]: row[2].strip() for row in rows if len(row) == 3 and row[1].startswith(("ii", "hi"))}  # noqa: PLR2004
-
-
-def module_version(look: Any) -> str | None:
-    """Return the version of the loaded kernel module."""
-    plain = (look.text("/sys/module/nvidia/version") or "").strip()
-    if plain:
-        return plain
-    found = NVRM.search(look.text("/proc/driver/nvidia/version") or "")
-    return found.group(1) if found else None
 
 
 def origin(look: Any, tool: str) -> str:
@@ -62,21 +52,16 @@ def driver(look: Any) -> dict[str, Any]:
     return {
         "tool": tool,
         "works": rc == 0,
-        "rc": rc,
         "says": lines[0] if lines else "",
         "version": lines[0].strip() if rc == 0 and lines else None,
-        "module": module_version(look),
         "origin": origin(look, tool) if tool else None,
         "dkms": dkms(look),
     }
 
 
 def toolkit(look: Any) -> dict[str, Any]:
-    return {
-        "ctk": look.which("nvidia-ctk"),
-        "hook": look.which("nvidia-container-runtime-hook"),
-        "gpg": look.which("gpg"),
-    }
+    """Look for what the toolkit's installation needs: gpg reads a key's fingerprint."""
+    return {"gpg": look.which("gpg")}
 
 
 def spec_paths(text: str) -> set[str]:

@@ -17,7 +17,11 @@ options:
     type: str
     choices: [present, query, absent]
     default: present
-  packages: {description: Packages about to be installed., type: list, elements: str, default: []}
+  packages: {description: "Packages about to be installed.", type: list, elements: str, default: []}
+  dependencies:
+    description: Note also what apt would newly bring with the packages; the package lists have to be fresh.
+    type: bool
+    default: false
   files: {description: Files about to be written., type: list, elements: path, default: []}
   settings: {description: Whatever else the role needs to undo its change., type: dict, default: {}}
   path: {description: The ownership file., type: path, default: /var/lib/gpu-host/owned.json}
@@ -29,6 +33,7 @@ EXAMPLES = r"""
   gpu_host_owned:
     role: docker_engine
     packages: [docker.io]
+    dependencies: true
 """
 
 RETURN = r"""
@@ -38,52 +43,29 @@ settings: {description: Settings that the role noted., type: dict, returned: alw
 """
 
 import os
-import tempfile
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_host_ownership import (
-    OwnershipError,
-    claim,
-    drop,
-    dump,
-    empty,
-    entry,
-    installed,
-    parse,
-)
-
-QUERIES = (
-    ("dpkg-query", ["-W", "-f=${Package} ${db:Status-Status}\\n"]),
-    ("rpm", ["-q", "--queryformat", "%{NAME} installed\\n"]),
-)
+from ansible.module_utils.gpu_host_apt import brought
+from ansible.module_utils.gpu_host_owned_file import apt_get, have, load, save
+from ansible.module_utils.gpu_host_ownership import claim, drop, dump, entry
 
 
 def not_there(module: AnsibleModule) -> dict:
     """Return those of the packages and files named that this host does not have yet."""
-    names = module.params["packages"]
-    have: set = set()
-    for program, arguments in QUERIES:
-        found = module.get_bin_path(program)
-        if found and names:
-            # A name that is not known is reported on standard error, beside the rows of the others.
-            have = installed(module.run_command([found, *arguments, *names])[1])
-            break
+    asked = module.params["packages"]
+    names = [name.partition("=")[0] for name in asked]
+    if asked and module.params["dependencies"]:
+        # Where apt cannot say, the names alone are noted, and the installation itself fails with the reason.
+        said = apt_get(
+            module, "--simulate", "--no-install-recommends", "--allow-downgrades", "install", *asked
+        )[1]
+        names += brought(said)
+    there = have(module, names)
     return {
-        "packages": [name for name in names if name not in have],
+        "packages": [name for name in names if name not in there],
         "files": [path for path in module.params["files"] if not os.path.lexists(path)],
     }
-
-
-def write(module: AnsibleModule, path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-    handle, fresh = tempfile.mkstemp(dir=str(path.parent), prefix=".owned.")
-    with os.fdopen(handle, "w", encoding="utf-8") as stream:
-        stream.write(text)
-        stream.flush()
-        os.fsync(stream.fileno())
-    Path(fresh).chmod(0o644)
-    module.atomic_move(fresh, str(path))
 
 
 def main() -> None:
@@ -92,6 +74,7 @@ def main() -> None:
             "role": {"type": "str", "required": True},
             "state": {"type": "str", "choices": ["present", "query", "absent"], "default": "present"},
             "packages": {"type": "list", "elements": "str", "default": []},
+            "dependencies": {"type": "bool", "default": False},
             "files": {"type": "list", "elements": "path", "default": []},
             "settings": {"type": "dict", "default": {}},
             "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
@@ -99,10 +82,7 @@ def main() -> None:
         supports_check_mode=True,
     )
     role, state, path = module.params["role"], module.params["state"], Path(module.params["path"])
-    try:
-        before = parse(path.read_text(encoding="utf-8"), str(path)) if path.exists() else empty()
-    except (OwnershipError, UnicodeDecodeError) as error:
-        module.fail_json(msg=str(error))
+    before = load(module, path)
     after = before
     if state == "present":
         after = claim(before, role, not_there(module), module.params["settings"])
@@ -112,7 +92,7 @@ def main() -> None:
         after = drop(before, role)
     changed = after != before
     if changed and not module.check_mode:
-        write(module, path, dump(after))
+        save(module, path, after)
     diff = {
         "before": dump(before),
         "after": dump(after),

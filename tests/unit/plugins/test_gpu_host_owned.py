@@ -21,14 +21,24 @@ echo 'docker-cli config-files'
 """
 
 
+# apt that would upgrade one package and bring two; asked for anything else than that it fails.
+APT = """#!/bin/sh
+case "$*" in *--simulate*--no-install-recommends*install*docker.io=26.1*) ;; *) exit 100 ;; esac
+echo 'Inst libc6 [2.40] (2.41 Debian:13 [amd64])'
+echo 'Inst runc (1.1.15 Debian:13 [amd64])'
+echo 'Inst docker-cli (26.1 Debian:13 [amd64])'
+echo 'Conf runc (1.1.15 Debian:13 [amd64])'
+"""
+
+
 @pytest.fixture
 def owned(tmp_path: Path) -> Any:
     """Run the real module in a process of its own, with a dpkg-query of the test's own."""
     bin_dir = tmp_path / "bin"
     bin_dir.mkdir()
-    dpkg = bin_dir / "dpkg-query"
-    dpkg.write_text(DPKG)
-    dpkg.chmod(0o755)
+    for name, text in {"dpkg-query": DPKG, "apt-get": APT}.items():
+        (bin_dir / name).write_text(text)
+        (bin_dir / name).chmod(0o755)
 
     def run(*, check: bool = False, **parameters: Any) -> dict[str, Any]:
         given = {"role": "docker_engine", "path": str(tmp_path / "lib" / "owned.json"), **parameters}
@@ -49,6 +59,15 @@ def test_only_what_is_not_there_becomes_ours(owned: Any, tmp_path: Path) -> None
     path = tmp_path / "lib" / "owned.json"
     assert stat.S_IMODE(path.stat().st_mode) == 0o644
     assert json.loads(path.read_text())["roles"]["docker_engine"]["packages"] == ["docker-cli", "iptables"]
+
+
+def test_what_comes_along_becomes_ours_and_what_is_only_upgraded_does_not(owned: Any) -> None:
+    result = owned(packages=["iptables", "docker.io=26.1"], dependencies=True)
+    assert result["packages"] == ["docker-cli", "iptables", "runc"]
+
+
+def test_an_apt_that_cannot_say_leaves_the_names(owned: Any) -> None:
+    assert owned(packages=["iptables"], dependencies=True)["packages"] == ["iptables"]
 
 
 def test_a_second_run_changes_nothing_and_check_mode_writes_nothing(owned: Any, tmp_path: Path) -> None:

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plugins.module_utils.gpu_host_nvidia import cdi, driver, module_version, packages, spec_paths, toolkit
+from plugins.module_utils.gpu_host_nvidia import cdi, driver, packages, spec_paths, toolkit
 from tests.unit.plugins.machines import Machine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-NVRM = "NVRM version: NVIDIA UNIX"
 SMI = "nvidia-smi --query-gpu=driver_version"
 LIBRARY = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.163.01"
 SPEC = f"""---
@@ -49,17 +48,13 @@ def test_a_driver_that_fails_keeps_its_words(tmp_path: Path) -> None:
             tmp_path, {"/usr/bin/nvidia-uninstall": ""}, {SMI: (9, says), "dpkg-query": (1, "no path found")}
         )
     )
-    assert (found["works"], found["rc"], found["version"], found["says"]) == (False, 9, None, says)
+    assert (found["works"], found["version"], found["says"]) == (False, None, says)
     assert found["origin"] == "NVIDIA's .run installer"
 
 
 def test_a_driver_that_hangs(tmp_path: Path) -> None:
     found = driver(Machine(tmp_path, {}, {"nvidia-smi never": (0, "")}))
-    assert (found["works"], found["rc"], found["says"]) == (
-        False,
-        None,
-        "/usr/bin/nvidia-smi: no answer within 20 s",
-    )
+    assert (found["works"], found["says"]) == (False, "/usr/bin/nvidia-smi: no answer within 20 s")
 
 
 def test_no_driver(tmp_path: Path) -> None:
@@ -83,22 +78,6 @@ def test_dkms_is_read_because_apt_does_not_tell(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    "files",
-    [
-        {"/sys/module/nvidia/version": "550.163.01\n"},
-        {"/proc/driver/nvidia/version": f"{NVRM} x86_64 Kernel Module  550.163.01  Tue Apr  8\n"},
-        {"/proc/driver/nvidia/version": f"{NVRM} Open Kernel Module for x86_64  550.163.01  Rel\n"},
-    ],
-)
-def test_module_version(tmp_path: Path, files: dict[str, str]) -> None:
-    assert module_version(Machine(tmp_path, files, {})) == "550.163.01"
-
-
-def test_no_module(tmp_path: Path) -> None:
-    assert module_version(Machine(tmp_path, {}, {})) is None
-
-
 def test_only_whole_packages_count(tmp_path: Path) -> None:
     rows = "a\tii \t1.0-1\nheld\thi \t2.0-1\ngone\trc \t3.0\nhalf\tiF \t4.0\ndpkg-query: nothing matches b"
     machine = Machine(tmp_path, {}, {"dpkg-query -W": (1, rows)})
@@ -107,8 +86,8 @@ def test_only_whole_packages_count(tmp_path: Path) -> None:
 
 
 def test_toolkit(tmp_path: Path) -> None:
-    found = toolkit(Machine(tmp_path, {}, {"nvidia-ctk": (0, "")}))
-    assert found == {"ctk": "/usr/bin/nvidia-ctk", "hook": None, "gpg": None}
+    assert toolkit(Machine(tmp_path, {}, {"gpg": (0, "")})) == {"gpg": "/usr/bin/gpg"}
+    assert toolkit(Machine(tmp_path, {}, {})) == {"gpg": None}
 
 
 def test_paths_of_a_specification() -> None:
