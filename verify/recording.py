@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from verify.errors import VerifyError
+from verify.facts.source import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -185,7 +186,7 @@ class Recording:
             missing=entry.get("missing") is True,
             timed_out=entry.get("timed_out") is True,
             error=_text(entry.get("error")),
-            seconds=_number(entry.get("seconds")),
+            seconds=as_number(entry.get("seconds")),
         )
 
 
@@ -236,7 +237,3 @@ def _text(value: object) -> str | None:
 
 def _integer(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _number(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None

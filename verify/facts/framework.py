@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.source import as_list, as_object, as_text, cite_command, json_object
+from verify.facts.source import as_list, as_number, as_object, as_text, cite_command, json_object
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
         names=tuple(str(as_object(device).get("name")) for device in as_list(answer.get("devices"))),
         kernel_ok=_truth(kernel.get("ok")),
         kernel_error=as_text(kernel.get("error")),
-        kernel_result=_real(kernel.get("result")),
+        kernel_result=as_number(kernel.get("result")),
         error=error,
         visible=recording.env.get("CUDA_VISIBLE_DEVICES"),
         evidence=(cite_command(entry, lines[-1] if answer else None, recording.where),) if entry else (),
@@ -62,10 +62,6 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
 
 def _whole(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _real(value: object) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
 def _truth(value: object) -> bool | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verify.facts.source import as_list, as_object, as_text, cite
+from verify.facts.source import as_list, as_number, as_object, as_text, cite
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,8 +35,7 @@ def lanes(race: Mapping[str, Any]) -> tuple[Lane, ...]:
 
 def _lane(contestant: str, lane: Mapping[str, Any]) -> Lane:
     name, status = as_text(lane.get("name")) or "?", as_text(lane.get("status")) or "?"
-    reason, median = as_text(lane.get("reason")), lane.get("median")
-    seconds = float(median) if isinstance(median, int | float) and not isinstance(median, bool) else None
+    reason, seconds = as_text(lane.get("reason")), as_number(lane.get("median"))
     detail = f"median {seconds:.4g} s" if seconds is not None else reason or "no number"
     return Lane(
         contestant=contestant,

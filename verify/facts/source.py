@@ -56,6 +56,16 @@ def as_text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 
+def as_number(value: object) -> float | None:
+    """Return a JSON number, or None where there is something else, or one beyond all numbers."""
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return None
+
+
 def as_list(value: object) -> list[Any]:
     """Return a JSON array, or an empty one where there is something else."""
     return value if isinstance(value, list) else []

@@ -109,3 +109,10 @@ def test_a_file_is_named_in_its_error(tmp_path: Path) -> None:
         load(path)
     path.write_text(json.dumps(MINIMAL))
     assert load(path).where == "host"
+
+
+def test_a_number_beyond_all_numbers_is_none() -> None:
+    document = {"schema": 1, "where": "host", "commands": {"a": {"timed_out": True, "seconds": 10**400}}}
+    entry = Recording.from_document(document).command("a")
+    assert entry is not None
+    assert (entry.seconds, entry.ended) == (None, "no answer")
