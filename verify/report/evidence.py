@@ -14,6 +14,7 @@ from verify.checks import judge
 from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_list
+from verify.facts.source import as_list
 from verify.race.markdown import markdown as race_page
 from verify.recording import Recording
 from verify.report.files import recover, replace_file, replace_folder
@@ -62,7 +63,7 @@ def write(source: Path) -> Fleet:
 
 def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     """Judge one host's folder; also return its recordings."""
-    run = _json(folder / RUN)
+    run = _run(folder / RUN)
     race = _json(folder / RACE) if (folder / RACE).is_file() else None
     documents = {
         where: _json(folder / name) for where, name in RECORDINGS.items() if (folder / name).is_file()
@@ -106,7 +107,7 @@ def _write_host(folder: Path) -> HostReport:
     if report.race is not None:
         try:
             files["race.md"] = race_page(report.race)
-        except (KeyError, TypeError, AttributeError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
             raise VerifyError(
                 f"{folder / RACE} is no race of this version ({error!r}): race again"
             ) from error
@@ -121,16 +122,32 @@ def nvidia_smi_text(container: Json | None) -> str | None:
     if table is None or table.get("missing"):
         return None
     if table.get("rc") == 0:
-        return str(table["stdout"])
+        return str(table.get("stdout", ""))
     parts = []
     for name in ("nvidia-smi", "nvidia-smi-list", "nvidia-smi-query"):
         entry = commands.get(name)
         if entry is None:
             continue
         ended = "timed out" if entry.get("timed_out") else f"exit status {entry.get('rc')}"
-        said = entry.get("stdout", "") + entry.get("stderr", "")
-        parts.append(f"$ {' '.join(entry['argv'])}    ({ended})\n{said}")
+        said = str(entry.get("stdout") or "") + str(entry.get("stderr") or "")
+        argv = " ".join(map(str, as_list(entry.get("argv"))))
+        parts.append(f"$ {argv}    ({ended})\n{said}")
     return "\n".join(parts)
+
+
+def _run(path: Path) -> Json:
+    run = _json(path)
+    expected = run.get("expected") or []
+    right = (
+        isinstance(run.get("host"), str)
+        and isinstance(run.get("collection") or {}, dict)
+        and isinstance(run.get("image_digest") or "", str)
+        and isinstance(expected, list)
+        and all(isinstance(name, str) for name in expected)
+    )
+    if not right:
+        raise VerifyError(f"{path} does not say which host was collected, and how: collect again")
+    return run
 
 
 def _json(path: Path) -> Json:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from typing import TYPE_CHECKING
 
@@ -12,12 +13,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+def encoded(text: str) -> bytes:
+    """Encode a text; half a character, as a file name that is not UTF-8 holds, stays as its JSON escape."""
+    return text.encode("utf-8", "backslashreplace")
+
+
 def replace_file(path: Path, text: str) -> None:
     """Put ``text`` at ``path`` in one step."""
     fresh = path.with_name(f".{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_bytes(text.encode())
+        fresh.write_bytes(encoded(text))
         fresh.replace(path)
     except OSError as error:
         fresh.unlink(missing_ok=True)
@@ -29,7 +35,7 @@ def recover(folder: Path) -> None:
     old, fresh = _beside(folder)
     if old.is_dir():
         if folder.is_dir():
-            shutil.rmtree(old)
+            _remove(old)
         else:
             old.rename(folder)
     shutil.rmtree(fresh, ignore_errors=True)
@@ -47,7 +53,7 @@ def replace_folder(folder: Path, files: Mapping[str, str], drop: frozenset[str] 
         for name in drop:
             (fresh / name).unlink(missing_ok=True)
         for name, text in files.items():
-            (fresh / name).write_bytes(text.encode())
+            (fresh / name).write_bytes(encoded(text))
         put_in_place(fresh, folder)
     except OSError as error:
         recover(folder)
@@ -58,11 +64,20 @@ def put_in_place(fresh: Path, folder: Path) -> None:
     """Rename ``fresh`` to ``folder``; what was there is moved aside first, then removed."""
     old, _ = _beside(folder)
     if old.is_dir() and folder.is_dir():
-        shutil.rmtree(old)  # an interrupted run had come as far as this
+        _remove(old)  # an interrupted run had come as far as this
     if folder.is_dir():
         folder.rename(old)
     fresh.rename(folder)
-    shutil.rmtree(old, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        _remove(old)
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder; of a link to one, the link alone."""
+    if folder.is_symlink():
+        folder.unlink()
+    elif folder.is_dir():
+        shutil.rmtree(folder)
 
 
 def _beside(folder: Path) -> tuple[Path, Path]:

@@ -26,7 +26,7 @@ _STYLE = {
     Status.BLOCKED: "magenta",
     Status.SKIP: "dim",
 }
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _PIPE_WIDTH = 120  # a log file has no width of its own
 
 
@@ -49,8 +49,8 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
         table.add_column(heading, overflow="fold")
     for host in fleet.hosts:
         table.add_row(
-            Text(host.host + ("\n(simulated)" if host.simulated else "")),
-            Text(host.verdict, style="bold red" if host.failed else "green"),
+            Text(plain(host.host) + ("\n(simulated)" if host.simulated else "")),
+            Text(plain(host.verdict), style="bold red" if host.failed else "green"),
             Text(plain(host.card_text)),
             Text(plain(_race(host))),
             Text(plain(host.sentence)),
@@ -59,10 +59,12 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
     for host in fleet.hosts:
         for finding in host.remarks:
             word = "expected" if finding.expected else finding.status.value
-            line = f"{host.host}: {word}: {finding.id}: {plain(finding.summary)}"
+            line = f"{plain(host.host)}: {word}: {finding.id}: {plain(finding.summary)}"
             out.print(Text(line, style=_STYLE[Status.WARN]))
         for finding in host.culprits:
-            out.print(Text(f"{host.host}: ", style="bold"), Text(f"{finding.id}", style="bold red"), sep="")
+            out.print(
+                Text(f"{plain(host.host)}: ", style="bold"), Text(f"{finding.id}", style="bold red"), sep=""
+            )
             _open(out, finding)
 
 
@@ -102,8 +104,8 @@ def print_doctor(host: HostReport, out: Console | None = None) -> None:
     out = out or console()
     simulated = " (simulated)" if host.simulated else ""
     out.print(
-        Text(f"{host.host}{simulated}: "),
-        Text(host.verdict, style="bold red" if host.failed else "green"),
+        Text(f"{plain(host.host)}{simulated}: "),
+        Text(plain(host.verdict), style="bold red" if host.failed else "green"),
         sep="",
     )
     for layer in Layer:
