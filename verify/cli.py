@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import traceback
 from pathlib import Path
@@ -13,13 +14,14 @@ from verify.doctor import diagnose
 from verify.errors import VerifyError
 from verify.report.evidence import write
 from verify.report.files import replace_file
-from verify.report.terminal import print_fleet
+from verify.report.terminal import plain, print_fleet
 from verify.take import take
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OK, FINDINGS_FAILED, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
+BROKEN_PIPE = 141  # as the shell counts SIGPIPE
 
 _EPILOG = (
     "exit status: 0 all passed (warnings allowed), 1 findings failed, 2 usage or unreadable input, "
@@ -105,19 +107,37 @@ def _run(arguments: Sequence[str]) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. The only place where errors become exit statuses."""
     try:
-        return _run(sys.argv[1:] if arguments is None else arguments)
-    except VerifyError as error:
-        print(f"gpu-verify: {error}", file=sys.stderr)
-        return USAGE
+        return _flushed(_run(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
-        print("gpu-verify: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _sorry("interrupted", INTERRUPTED)
     except SystemExit as left:  # --help
         return left.code if isinstance(left.code, int) else OK
+    except BrokenPipeError:  # the reader has seen enough: `| head`
+        sys.stdout = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115  # for the flush at the end
+        return BROKEN_PIPE
+    except (VerifyError, OSError) as error:
+        return _sorry(_sentence(error), USAGE)
     except Exception:  # noqa: BLE001  # whatever it is, it is ours: say so, with the trace
         traceback.print_exc()
-        print("gpu-verify: this is an error in gpu-verify itself, please report it", file=sys.stderr)
-        return INTERNAL
+        return _sorry("this is an error in gpu-verify itself, please report it", INTERNAL)
+
+
+def _flushed(status: int) -> int:
+    if sys.stdout is not None:  # it was closed before we began
+        sys.stdout.flush()
+    return status
+
+
+def _sentence(error: VerifyError | OSError) -> str:
+    if isinstance(error, VerifyError):
+        return str(error)
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}: make room or give access, then try again"
+
+
+def _sorry(sentence: str, status: int) -> int:
+    print(f"gpu-verify: {plain(sentence)}", file=sys.stderr)
+    return status
 
 
 def entry() -> None:

@@ -56,7 +56,7 @@ def _record(options: argparse.Namespace) -> dict[str, Json]:
     host = json.loads(take("host", host=options.host, image=options.image, ssh_config=options.ssh_config))
     documents: dict[str, Json] = {"host": host}
     # Without an engine or the image there is no container: the host's recording says why.
-    if host["commands"].get("image-inspect", {}).get("rc") == 0:
+    if host.get("commands", {}).get("image-inspect", {}).get("rc") == 0:
         try:
             text = take("container", host=options.host, image=options.image, ssh_config=options.ssh_config)
         except VerifyError:

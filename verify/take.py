@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
 from verify.manifest import DEADLINE_S, recorder_argv, recorder_source
+from verify.recording import Recording
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     from verify.manifest import Where
 
 SSH_FAILED = 255
+_LONGEST = 300  # of what a host said
 # Passwordless sudo is used where there is one: docker and the kernel log ask for root.
 _AS_ROOT = 'if [ "$(id -u)" -ne 0 ] && sudo -n true 2>/dev/null; then exec sudo -n "$@"; fi; exec "$@"'
 
@@ -33,6 +36,8 @@ def take(
     """Return the text of a new recording of this machine, or of ``host``."""
     if where == "container" and image is None:
         raise VerifyError("a recording in a container needs an image: give --image REF (it is never pulled)")
+    if host is not None and not re.fullmatch(r"[^\s-]\S*", host):
+        raise VerifyError(f"{host!r} is not a host: give --host USER@HOST, or a name of your ssh_config")
     argv = recorder_argv(where, image)
     if host is not None:
         argv = ssh_argv(host, argv, ssh_config)
@@ -41,7 +46,8 @@ def take(
             argv,
             input=recorder_source(),
             capture_output=True,
-            text=True,
+            encoding="utf-8",
+            errors="replace",
             timeout=DEADLINE_S + 30,
             check=False,
         )
@@ -52,14 +58,21 @@ def take(
     return _document(done, where, host)
 
 
-def _document(done: subprocess.CompletedProcess[str], where: str, host: str | None) -> str:
+def _json(text: str) -> dict[str, Any] | None:
     try:
-        document = json.loads(done.stdout)
-    except ValueError:
-        document = None
-    if isinstance(document, dict) and document.get("where") == where:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def _document(done: subprocess.CompletedProcess[str], where: str, host: str | None) -> str:
+    # The recording is the last line: a host's shell may greet first.
+    document = _json(done.stdout) or _json((done.stdout.splitlines() or [""])[-1])
+    if document is not None and document.get("where") == where:
+        Recording.from_document(document)
         return json.dumps(document, indent=1, sort_keys=True) + "\n"
-    said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+    said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1][:_LONGEST]
     place = host or "this machine"
     if host is not None and done.returncode == SSH_FAILED:
         raise VerifyError(f"cannot reach {host} by SSH: {said}. Check that `ssh {host} true` works")

@@ -1,0 +1,38 @@
+"""Where the output goes: a pipe that closes, a disk that is full."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+DOCTOR = [sys.executable, "-m", "verify.cli", "doctor", "--json", "--recording"]
+
+
+@pytest.fixture
+def recording(tmp_path: Path) -> Path:
+    path = tmp_path / "recording.json"
+    path.write_text(json.dumps({"schema": 1, "where": "host"}))
+    return path
+
+
+def test_a_reader_that_has_seen_enough_gets_no_traceback(recording: Path) -> None:
+    with subprocess.Popen([*DOCTOR, recording], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 141
+
+
+def test_a_full_disk_is_one_sentence(recording: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [*DOCTOR, recording], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 2
+    assert done.stderr.startswith("gpu-verify: No space left on device")
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,57 @@
+"""What a host may say, and what may be given as one."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from verify import cli
+
+RECORDING = json.dumps({"schema": 1, "where": "host"})
+
+
+@pytest.fixture
+def ssh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "ssh"
+    path.write_text("#!/bin/sh\n")
+    path.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    return path
+
+
+def test_a_greeting_and_text_that_is_not_utf8_are_in_nobodys_way(
+    ssh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ssh.write_text(f"#!/bin/sh\nprintf 'caf\\351\\n' >&2; echo hello; echo '{RECORDING}'\n")
+    assert cli.main(["record", "--host", "lab"]) == 0
+    assert json.loads(capsys.readouterr().out) == json.loads(RECORDING)
+
+
+def test_what_a_host_says_is_short_and_does_not_steer_the_terminal(
+    ssh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ssh.write_text(f"#!/bin/sh\nprintf '\\033[31m{'x' * 5000}'\n")
+    assert cli.main(["record", "--host", "lab"]) == 2
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert len(said) < 500
+
+
+def test_an_answer_that_is_hardly_a_recording_is_judged(
+    ssh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ssh.write_text(f"#!/bin/sh\necho '{RECORDING}'\n")
+    assert cli.main(["doctor", "--host", "lab"]) == 1
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("host", ["", "-oProxyCommand=x", "a b", "a\nb"])
+def test_what_cannot_be_a_host_is_refused_before_anything_starts(
+    host: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("started"))
+    assert cli.main(["record", f"--host={host}"]) == 2
+    assert "is not a host" in capsys.readouterr().err
