@@ -14,6 +14,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from verify.facts.source import as_list
+
 Json = dict[str, Any]
 
 # Names under these are the public's: a distribution's or a vendor's.
@@ -21,7 +23,7 @@ _PUBLIC_HOST = re.compile(
     r"(?:^|\.)(?:(?:almalinux|centos|debian|fedoraproject|freedesktop|kernel|python|pytorch|rockylinux)\.org"
     r"|(?:canonical|docker|github|nvidia|redhat|ubuntu)\.com|(?:docker|github)\.io|nvcr\.io)$"
 )
-_URL_HOST = re.compile(r"[a-z][a-z0-9+.-]*://([A-Za-z0-9][A-Za-z0-9.-]*)", re.IGNORECASE)
+_URL_HOST = re.compile(r"[a-z0-9+.-]://([A-Za-z0-9][A-Za-z0-9.-]*)", re.IGNORECASE)
 _IPV4 = re.compile(r"(?<![\w.-])(?:\d{1,3}\.){3}\d{1,3}(?![\w-]|\.\d)")
 _IPV6 = re.compile(r"(?<![\w:.])(?=[0-9a-fA-F:]*:[0-9a-fA-F:]*:)[0-9a-fA-F:]{3,39}(?![\w:]|\.\d)")
 _MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\w:])")
@@ -72,9 +74,14 @@ def _walk(value: Any, replace: Callable[[str], str]) -> Any:  # noqa: ANN401  # 
 def _blank_serial_column(query: Json) -> None:
     """Blank the serial numbers of the query: only its argument list says which column holds them."""
     fields: list[str] = next(
-        (a.partition("=")[2].split(",") for a in query.get("argv", []) if a.startswith("--query-gpu=")), []
+        (
+            a.partition("=")[2].split(",")
+            for a in as_list(query.get("argv"))
+            if isinstance(a, str) and a.startswith("--query-gpu=")
+        ),
+        [],
     )
-    if "serial" not in fields or "stdout" not in query:
+    if "serial" not in fields or not isinstance(query.get("stdout"), str):
         return
     column = fields.index("serial")
     lines = []
@@ -144,8 +151,8 @@ def _host_names(recording: Mapping[str, Any]) -> set[str]:
     if len(uname) > 2:  # noqa: PLR2004  # Linux NAME RELEASE …
         names.add(uname[1])
     try:
-        info = json.loads(commands.get("docker-info", {}).get("stdout") or "{}")
-    except ValueError:
+        info = json.loads(str(commands.get("docker-info", {}).get("stdout") or "{}"))
+    except (ValueError, RecursionError):
         info = {}
     if isinstance(info, dict) and isinstance(info.get("Name"), str) and info["Name"]:
         names.add(info["Name"])

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -132,3 +133,18 @@ def test_json_in_text_stays_json() -> None:
 )
 def test_recordings_with_nothing_in_them(odd: dict[str, Any]) -> None:
     assert redact(odd) == odd
+
+
+@pytest.mark.parametrize(
+    "entry", [{"argv": 3, "stdout": "a"}, {"argv": [[], "--query-gpu=serial"], "stdout": 3}, {"argv": None}]
+)
+def test_wrong_types_are_left_as_they_are(entry: dict[str, Any]) -> None:
+    commands = {"nvidia-smi-query": entry, "docker-info": {"stdout": 3}, "uname": {"stdout": None}}
+    document = {"schema": 1, "where": "host", "commands": commands}
+    assert redact(document) == document
+
+
+def test_a_long_run_of_letters_does_not_hold_it_up() -> None:
+    began = time.process_time()
+    redact({"schema": 1, "where": "host", "files": {"/a": {"text": "a" * 65536}}})
+    assert time.process_time() - began < 2
