@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import sys
 import uuid
@@ -21,6 +22,7 @@ from verify.facts.smi import parse_query
 from verify.launch import docker_run
 from verify.manifest import recorder_argv, recorder_source
 from verify.race.cache import reusable
+from verify.race.markdown import markdown
 from verify.race.settings import settings_for
 from verify.recording import Recording
 from verify.redact import redact_recordings
@@ -53,7 +55,9 @@ def start(evidence: Path, given: Document) -> Document:
     """Begin a run over ``given["hosts"]``; return what is to be run on each, with ``{image}`` in it."""
     staging = evidence / STAGING
     shutil.rmtree(staging, ignore_errors=True)
-    staging.mkdir(parents=True)
+    staging.mkdir(parents=True, exist_ok=True)
+    for name in given["hosts"]:
+        _folder(staging, name)
     replace_file(staging / HOSTS, dump(given["hosts"]))
     return {
         "recorder": recorder_source(),
@@ -63,11 +67,23 @@ def start(evidence: Path, given: Document) -> Document:
     }
 
 
+def _folder(parent: Path, host: object) -> Path:
+    """Return a host's folder; a name that would lead elsewhere, or be overlooked there, is refused."""
+    name = str(host)
+    taken = {HOSTS, "README.md", "failed.hosts"}
+    if not re.fullmatch(r"[^./\x00-\x1f\x7f-\x9f][^/\x00-\x1f\x7f-\x9f]*", name) or name in taken:
+        raise VerifyError(
+            f"the inventory's host name {name!r} cannot be the name of a folder of evidence: "
+            "give the host another name, and its address as ansible_host"
+        )
+    return parent / name
+
+
 def _recording(text: str) -> Document | None:
     try:
         document = json.loads(text)
         Recording.from_document(document)
-    except (ValueError, VerifyError):
+    except (ValueError, RecursionError, VerifyError):
         return None
     return dict(document)
 
@@ -96,7 +112,7 @@ def race_key(host: Document | None, container: Document | None, settings: Docume
 def stage(evidence: Path, given: Document) -> Document:
     """Stage one host's recordings; say whether its race is due and, where it is, how it is started."""
     name = str(given["host"])
-    folder = evidence / STAGING / name
+    folder = _folder(evidence / STAGING, name)
     recordings = {where: _recording(given[f"recording_{where}"]) for where in RECORDINGS}
     host, container = recordings["host"], recordings["container"]
     found = {where: document for where, document in recordings.items() if document is not None}
@@ -134,11 +150,12 @@ def race(evidence: Path, given: Document) -> Document:
     """Stage what a race printed; one that printed no race leaves none, and the reason on standard error."""
     try:
         document = json.loads(given["race"])
-    except ValueError:
-        said = (str(given["stderr"]).strip().splitlines() or ["it printed nothing"])[-1]
+        markdown(document)  # one host's nonsense must not keep the others from their reports
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError):
+        said = (str(given["stderr"]).strip().splitlines() or ["it printed no race"])[-1]
         print(f"{given['host']}: the race did not end: {said}", file=sys.stderr)
         return {"staged": False}
-    replace_file(evidence / STAGING / given["host"] / RACE, dump(document))
+    replace_file(_folder(evidence / STAGING, given["host"]) / RACE, dump(document))
     return {"staged": True}
 
 
@@ -187,8 +204,8 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         print(json.dumps(COMMANDS[options.command](options.evidence, json.load(sys.stdin))))
-    except VerifyError as error:
-        print(error, file=sys.stderr)
+    except (VerifyError, OSError, ValueError) as error:
+        print(f"{options.command}: {error}", file=sys.stderr)
         return 2
     return 0
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from verify import collect
+from verify.errors import VerifyError
 from verify.facts.card import QUERY_FIELDS
 from verify.race import RACE_VERSION
 from verify.race.settings import settings_for
@@ -174,3 +175,28 @@ def test_the_command_speaks_json(
     monkeypatch.setattr("sys.stdin", io.StringIO('{"hosts": ["a"]}'))
     assert collect.main(["start", "--evidence", str(tmp_path)]) == 0
     assert set(json.loads(capsys.readouterr().out)) == {"recorder", "host", "container", "cleanup"}
+
+
+@pytest.mark.parametrize(
+    "host", ["../a", "/etc", "a/b", ".a", "", "a\nb", "\x1b[31m", "hosts.json", "README.md"]
+)
+def test_a_host_name_that_leads_elsewhere_is_refused(tmp_path: Path, host: str) -> None:
+    with pytest.raises(VerifyError, match="cannot be the name of a folder"):
+        collect.start(tmp_path, {"hosts": ["a", host]})
+    with pytest.raises(VerifyError, match="cannot be the name of a folder"):
+        collect.stage(tmp_path, given(host))
+
+
+@pytest.mark.parametrize("said", ["[]", "3", "null", "{}", '{"contestants": 3}', "[" * 20000])
+def test_a_race_that_is_none_keeps_nobody_from_the_reports(evidence: Path, said: str) -> None:
+    collect.stage(evidence, given())
+    assert collect.race(evidence, {"host": "a", "race": said, "stderr": ""}) == {"staged": False}
+    assert collect.complete(evidence, {}) == {"unreachable": ["b"]}
+
+
+def test_input_that_is_not_json_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    assert collect.main(["start", "--evidence", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith("start: ")
