@@ -10,6 +10,7 @@ inventory=${INVENTORY:-inventory/simulated}
 case ${RACE:-cached} in always | cached | never) ;; *) die "RACE=$RACE is not known: use always, cached or never." 2 ;; esac
 
 use_venv
+mkdir -p .cache
 
 play() {
   playbook=$1
