@@ -27,6 +27,12 @@ def load(module: Any, path: Path) -> dict:
 
 
 def save(module: Any, path: Path, document: dict) -> None:
+    """Write the file whole or not at all; where nothing is ours any more, leave none."""
+    if document == empty():
+        path.unlink(missing_ok=True)
+        if not any(path.parent.iterdir()):
+            path.parent.rmdir()
+        return
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
     handle, fresh = tempfile.mkstemp(dir=str(path.parent), prefix=".owned.")
     with os.fdopen(handle, "w", encoding="utf-8") as stream:

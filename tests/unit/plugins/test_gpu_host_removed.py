@@ -91,6 +91,16 @@ def test_a_second_run_changes_nothing_and_asks_nothing(host: Host) -> None:
     assert host.log() == before
 
 
+def test_where_nothing_is_ours_any_more_no_file_is_left(tmp_path: Path) -> None:
+    (tmp_path / "lib").mkdir()
+    host = Host(tmp_path / "lib")
+    host.removed()
+    assert host.path.exists()
+    host.removed(role="nvidia_driver")
+    assert not host.path.exists()
+    assert host.path.parent.exists(), "other things are in that folder"
+
+
 def test_check_mode_removes_nothing(host: Host) -> None:
     owned, there = host.path.read_bytes(), host.packages()
     assert host.removed(check=True)["packages"] == ["docker.io", "iptables"]
