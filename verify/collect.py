@@ -91,6 +91,8 @@ def _recording(text: str) -> Document | None:
 def _outcome(given: Document, *, recorded: bool) -> Document:
     if recorded:
         return {"outcome": "ok", "detail": None}
+    if given["unreachable"]:
+        return {"outcome": "unreachable", "detail": " ".join(given["unreachable"].split())}
     if given["detail"]:
         return {"outcome": "timed-out", "detail": given["detail"]}
     said = (given["stderr"].strip().splitlines() or ["the recorder printed no recording"])[-1]
@@ -174,7 +176,7 @@ def complete(evidence: Path, _given: Document) -> Document:
             "image_digest": None,
             "collection": {
                 "outcome": "unreachable",
-                "detail": "no connection, or it failed before it was recorded",
+                "detail": "the run ended before it was recorded",
             },
             "settings": {},
         }

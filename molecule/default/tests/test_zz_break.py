@@ -5,6 +5,7 @@ Named to run last: these tests change the host, and put back what they broke.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -114,6 +115,13 @@ def test_a_host_that_cannot_be_reached_has_a_row_that_says_so(name: str, tmp_pat
     done = lab.verify(tmp_path, "-e", "ansible_host=sim-not-there")
     assert done.returncode != 0
     assert "unreachable" in (tmp_path / "README.md").read_text()
+    assert (tmp_path / "failed.hosts").read_text().split() == [name]
+
+
+def test_a_host_that_takes_too_long_has_a_row_that_says_so(name: str, tmp_path: Path) -> None:
+    done = lab.verify(tmp_path, "-e", "gpu_verify_deadline=1")
+    assert done.returncode != 0
+    assert json.loads((tmp_path / name / "run.json").read_text())["collection"]["outcome"] == "timed-out"
     assert (tmp_path / "failed.hosts").read_text().split() == [name]
 
 

@@ -40,7 +40,7 @@ CONTAINER = {
 def given(host: str = "a", **changes: Any) -> Given:
     return {
         "host": host, "image": "race:1", "expected": [], "raw": False, "race": "cached", "repeats": 5,
-        "detail": None, "stderr": "", "recording_host": json.dumps(HOST),
+        "unreachable": None, "detail": None, "stderr": "", "recording_host": json.dumps(HOST),
         "recording_container": json.dumps(CONTAINER), **changes,
     }  # fmt: skip
 
@@ -93,6 +93,7 @@ def test_raw_keeps_addresses(evidence: Path) -> None:
 @pytest.mark.parametrize(
     ("changes", "outcome", "detail"),
     [
+        ({"unreachable": "no route\nto host"}, "unreachable", "no route to host"),
         ({"detail": "Record the host: timed out"}, "timed-out", "Record the host: timed out"),
         ({"stderr": "sh: 1: python3: not found\n"}, "failed", "sh: 1: python3: not found"),
         ({}, "failed", "the recorder printed no recording"),
