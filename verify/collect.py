@@ -88,13 +88,18 @@ def _recording(text: str) -> Document | None:
     return dict(document)
 
 
+def _sentence(said: str) -> str:
+    """Return Ansible's message on one line, without the words that it puts before every one."""
+    return " ".join(said.replace("Task failed: ", "").split())
+
+
 def _outcome(given: Document, *, recorded: bool) -> Document:
     if recorded:
         return {"outcome": "ok", "detail": None}
     if given["unreachable"]:
-        return {"outcome": "unreachable", "detail": " ".join(given["unreachable"].split())}
+        return {"outcome": "unreachable", "detail": _sentence(given["unreachable"])}
     if given["detail"]:
-        return {"outcome": "timed-out", "detail": given["detail"]}
+        return {"outcome": "timed-out", "detail": _sentence(given["detail"])}
     said = (given["stderr"].strip().splitlines() or ["the recorder printed no recording"])[-1]
     return {"outcome": "failed", "detail": said}
 
