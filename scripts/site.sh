@@ -52,8 +52,11 @@ case $action in
     is_simulated || { say "$inventory has no simulated hosts: nothing to clean."; exit 0; }
     docker info > /dev/null 2>&1 || { say "no container engine answers: nothing to clean."; exit 0; }
     play simulated_host -e simulated_state=absent
-    # Images by label too; one that another simulation's containers still use stays. The cache brings them back quickly.
-    docker image ls -q --filter label=gpu-host.simulated=true | sort -u | xargs -r -n 1 docker image rm -f > /dev/null 2>&1 || true
+    # Images by label too; one that another simulation's containers still use stays, and so does a parent until
+    # its children are gone: hence twice. The cache brings them back quickly.
+    for _ in children parents; do
+      docker image ls -q --filter label=gpu-host.simulated=true | sort -u | xargs -r docker image rm -f > /dev/null 2>&1 || true
+    done
     docker image prune -f --filter label=gpu-host.simulated=true > /dev/null
     ;;
 esac
