@@ -1,12 +1,9 @@
-"""What kind of machine this is, and what stands there beside NVIDIA's software: system, cards, engine."""
+"""What kind of machine this is: lab host, rented host, container, WSL; its system and kernel."""
 
 from __future__ import annotations
 
 import shlex
 from typing import Any
-
-NVIDIA_VENDOR = "0x10de"
-DISPLAY_CLASS = "0x03"
 
 
 def os_release(text: str | None) -> dict[str, str]:
@@ -75,30 +72,4 @@ def machine(look: Any, *, uid: int, architecture: str) -> dict[str, Any]:
         "systemd": look.exists("/run/systemd/system"),
         "init": (look.text("/proc/1/comm") or "unknown").strip(),
         "root": uid == 0,
-    }
-
-
-def cards(look: Any) -> list[dict[str, str]]:
-    """List NVIDIA display controllers from sysfs: lspci is missing on minimal systems."""
-    found = []
-    for folder in look.paths("/sys/bus/pci/devices/*"):
-        read = {name: (look.text(f"{folder}/{name}") or "").strip() for name in ("vendor", "device", "class")}
-        if read["vendor"] == NVIDIA_VENDOR and read["class"].startswith(DISPLAY_CLASS):
-            device = read["device"].replace("0x", "")
-            found.append({"address": folder.rsplit("/", 1)[1], "id": f"10de:{device}"})
-    return found
-
-
-def engine(look: Any) -> dict[str, Any]:
-    """Look at the engine without a word to its socket, which would start it."""
-    client = look.which("docker")
-    real = look.real(client) if client else ""
-    rc, version = look.run(["docker", "--version"], 5.0) if client else (None, "")
-    _, active = look.run(["systemctl", "is-active", "docker.service"], 5.0)
-    return {
-        "client": client,
-        "snap": real.startswith("/snap/") or real.endswith("/snap"),
-        "version": version.split()[2].rstrip(",") if rc == 0 and len(version.split()) > 2 else None,  # noqa: PLR2004
-        "daemon": look.which("dockerd"),
-        "active": active.splitlines()[-1:] == ["active"],
     }

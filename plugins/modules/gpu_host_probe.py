@@ -13,8 +13,8 @@ options:
     description: What to look at.
     type: list
     elements: str
-    choices: [machine, cards, engine, driver, toolkit, cdi]
-    default: [machine, cards, engine, driver, toolkit, cdi]
+    choices: [machine, pending, cards, engine, driver, toolkit, cdi]
+    default: [machine, pending, cards, engine, driver, toolkit, cdi]
   packages:
     description: Package names whose installed versions are wanted.
     type: list
@@ -38,6 +38,7 @@ EXAMPLES = r"""
 
 RETURN = r"""
 machine: {description: "Kind and why, system, kernel, init.", type: dict, returned: when asked for}
+pending: {description: "What stands in the way of a change.", type: dict, returned: when asked for}
 cards: {description: NVIDIA cards by PCI address and id., type: list, returned: when asked for}
 engine: {description: "Docker: client, daemon, version.", type: dict, returned: when asked for}
 driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: when asked for}
@@ -51,11 +52,24 @@ import os
 import platform
 
 from ansible.module_utils.basic import AnsibleModule
+from ansible.module_utils.gpu_host_cards import cards
+from ansible.module_utils.gpu_host_driver import driver
+from ansible.module_utils.gpu_host_engine import engine
+from ansible.module_utils.gpu_host_installed import packages
 from ansible.module_utils.gpu_host_look import Look
-from ansible.module_utils.gpu_host_machine import cards, engine, machine
-from ansible.module_utils.gpu_host_nvidia import cdi, driver, packages, toolkit
+from ansible.module_utils.gpu_host_machine import machine
+from ansible.module_utils.gpu_host_pending import pending
+from ansible.module_utils.gpu_host_toolkit import cdi, toolkit
 
-SUBSETS = ["machine", "cards", "engine", "driver", "toolkit", "cdi"]
+LOOKS = {
+    "machine": lambda look: machine(look, uid=os.geteuid(), architecture=platform.machine()),
+    "pending": pending,
+    "cards": cards,
+    "engine": engine,
+    "driver": driver,
+    "toolkit": toolkit,
+}
+SUBSETS = [*LOOKS, "cdi"]
 
 
 def main() -> None:
@@ -68,25 +82,18 @@ def main() -> None:
         supports_check_mode=True,
     )
     wanted = set(module.params["subset"])
+    if "cdi" in wanted:
+        wanted.add("driver")
     look = Look()
-    result = {
-        "changed": False,
-        "packages": packages(look, module.params["packages"]),
-        "files": {path: look.text(path) for path in module.params["files"]},
-    }
-    if "machine" in wanted:
-        result["machine"] = machine(look, uid=os.geteuid(), architecture=platform.machine())
-    if "cards" in wanted:
-        result["cards"] = cards(look)
-    if "engine" in wanted:
-        result["engine"] = engine(look)
-    if "toolkit" in wanted:
-        result["toolkit"] = toolkit(look)
-    if wanted & {"driver", "cdi"}:
-        result["driver"] = driver(look)
+    result = {name: function(look) for name, function in LOOKS.items() if name in wanted}
     if "cdi" in wanted:
         result["cdi"] = cdi(look, result["driver"]["version"])
-    module.exit_json(**result)
+    module.exit_json(
+        changed=False,
+        packages=packages(look, module.params["packages"]),
+        files={path: look.text(path) for path in module.params["files"]},
+        **result,
+    )
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ Standard library only, so that a builder runs with any Python from 3.11 on.
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import os
@@ -122,9 +123,14 @@ def need(command: str, package: str) -> None:
     if shutil.which(command):
         return
     if os.geteuid() == 0 and shutil.which("apt-get"):
-        with step(f"installing {package}"):
-            run(["apt-get", "update", "-qq"])
-            run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package])
+        # Two builders run side by side, and apt lets only one in.
+        with (cache_dir() / "apt.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if shutil.which(command):
+                return
+            with step(f"installing {package}"):
+                run(["apt-get", "update", "-qq"])
+                run(["apt-get", "install", "-y", "-qq", "--no-install-recommends", package])
         return
     sys.exit(
         f"{command} is not installed and needed to build the simulated host: install the package {package}."

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plugins.module_utils.gpu_host_machine import cards, engine, kind_of, machine, os_release
+from plugins.module_utils.gpu_host_cards import cards
+from plugins.module_utils.gpu_host_engine import engine
+from plugins.module_utils.gpu_host_machine import kind_of, machine, os_release
 from tests.unit.plugins.machines import Machine
 
 if TYPE_CHECKING:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from plugins.module_utils.gpu_host_nvidia import cdi, driver, packages, spec_paths, toolkit
+from plugins.module_utils.gpu_host_driver import driver
+from plugins.module_utils.gpu_host_installed import packages
+from plugins.module_utils.gpu_host_toolkit import cdi, spec_paths, toolkit
 from tests.unit.plugins.machines import Machine
 
 if TYPE_CHECKING:

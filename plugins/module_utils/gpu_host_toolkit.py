@@ -1,4 +1,4 @@
-"""What of NVIDIA's software is there: driver and its origin, container toolkit, CDI specification."""
+"""The container toolkit, and the CDI specification."""
 
 from __future__ import annotations
 
@@ -11,52 +11,6 @@ SPEC_PATTERNS = tuple(
 # `path: /dev/nvidia0`, `hostPath: /usr/lib/…`, and the same in JSON. A node's path is the host's too.
 SPEC_ENTRY = re.compile(r"""["']?\b(hostPath|path)["']?\s*:\s*["']?(/[^"',\s]+)""")
 CARD_NODE = re.compile(r"/dev/nvidia(\d+)$")
-
-
-def packages(look: Any, names: list[str]) -> dict[str, str]:
-    """Return the versions of those names that are installed (fully: not half-configured, not removed)."""
-    if not names or not look.which("dpkg-query"):
-        return {}
-    _, out = look.run(["dpkg-query", "-W", "-f", "${Package}\t${db:Status-Abbrev}\t${Version}\n", *names])
-    rows = (line.split("\t") for line in out.splitlines())
-    return {row[0]: row[2].strip() for row in rows if len(row) == 3 and row[1].startswith(("ii", "hi"))}  # noqa: PLR2004
-
-
-def origin(look: Any, tool: str) -> str:
-    """Say where the driver's user space came from."""
-    if tool.startswith("/usr/lib/wsl/"):
-        return "the Windows host's driver (WSL)"
-    for path in dict.fromkeys((look.real(tool), tool)):
-        rc, out = look.run(["dpkg-query", "-S", path])
-        owner = [line.partition(":")[0] for line in out.splitlines() if not line.startswith("diversion ")]
-        if rc == 0 and owner:
-            name = owner[0].split(",")[0]
-            return f"package {name} {packages(look, [name]).get(name, '')}".strip()
-    if look.exists("/usr/bin/nvidia-uninstall"):
-        return "NVIDIA's .run installer"
-    return "no package of this system"
-
-
-def dkms(look: Any) -> list[str]:
-    """Return the lines of `dkms status` about NVIDIA's module: apt's exit status does not tell."""
-    rc, out = look.run(["dkms", "status"]) if look.which("dkms") else (None, "")
-    return [line for line in out.splitlines() if line.startswith("nvidia")] if rc == 0 else []
-
-
-def driver(look: Any) -> dict[str, Any]:
-    tool = look.which("nvidia-smi")
-    rc, out = (None, "nvidia-smi is not installed")
-    if tool:
-        rc, out = look.run([tool, "--query-gpu=driver_version", "--format=csv,noheader"])
-    lines = out.splitlines()
-    return {
-        "tool": tool,
-        "works": rc == 0,
-        "says": lines[0] if lines else "",
-        "version": lines[0].strip() if rc == 0 and lines else None,
-        "origin": origin(look, tool) if tool else None,
-        "dkms": dkms(look),
-    }
 
 
 def toolkit(look: Any) -> dict[str, Any]:
