@@ -12,7 +12,8 @@ until in_host systemctl is-system-running 2>/dev/null | grep -Eq 'running|degrad
 done
 if ! in_host test -e /etc/gpu-host/simulated; then
   docker cp -q "$deb" "$container:/root/card.deb" 2>/dev/null || docker cp "$deb" "$container:/root/card.deb"
-  in_host sh -ec 'dpkg -i /root/card.deb && rm /root/card.deb' >&2
+  # On a system that is not a Debian by name, Debian's own tools lie in a folder of their own.
+  in_host sh -ec 'PATH=$PATH:/usr/lib/gpu-host-simulated-root dpkg -i /root/card.deb && rm /root/card.deb' >&2
   echo equipped
 fi
 in_host install -d -o admin -g admin -m 0700 /home/admin/.ssh

@@ -1,5 +1,7 @@
 """Build everything a simulated lab needs, what is independent of each other side by side.
 
+usage: build.py [KIND…]: the kinds of host (base/build.py names them); Debian 13 is always among them.
+
 Prints progress while it runs and one JSON object at the end. What has been built before is found in the
 cache by its content hash, so that a second call takes about a second.
 """
@@ -25,24 +27,30 @@ STAGES = (
 )
 
 
-def build(name: str, script: str) -> tuple[str, dict[str, Any]]:
+# What is built only for some kinds of host.
+FAMILIES = {"families": "tests/standins/families/build.py"}
+FAMILY_KINDS = {"ubuntu2404", "rocky9"}
+
+
+def build(name: str, script: str, kinds: list[str]) -> tuple[str, dict[str, Any]]:
     """Run one builder; its last line of output is its result."""
-    argv = [sys.executable, common.ROOT / script]
+    argv = [sys.executable, common.ROOT / script, *(kinds if name == "base" else [])]
     done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode:
         sys.exit(f"{script} ended with exit status {done.returncode}; its message stands above.")
     return name, json.loads(done.stdout.splitlines()[-1])
 
 
-def main() -> int:
+def main(kinds: list[str]) -> int:
     """Build all and print their results by name."""
+    last = FAMILIES if FAMILY_KINDS & set(kinds) else {}
     results: dict[str, Any] = {}
     with ThreadPoolExecutor(max_workers=3) as pool:
-        for stage in STAGES:
-            results |= dict(pool.map(build, stage.keys(), stage.values()))
+        for stage in (*STAGES, last):
+            results |= dict(pool.map(lambda item: build(*item, kinds), stage.items()))
     common.finish(**results)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -1,35 +1,77 @@
-"""Build the simulated host's base image: Debian 13 with systemd as PID 1 and sshd, nothing of ours yet."""
+"""Build the simulated hosts' base images: a Debian root with systemd as PID 1 and sshd, nothing of ours yet.
+
+Each kind is one system. Debian 12 and 13 are the real ones; ``ubuntu2404`` and ``rocky9`` are Debian 13 with
+the other system's names (os-release, package manager), for the package and repository logic of the roles.
+"""
 
 from __future__ import annotations
 
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import common
 
 HERE = Path(__file__).resolve().parent
-SUITE = "trixie"
+COMPONENTS = "main,contrib,non-free,non-free-firmware"
 PACKAGES = (
-    "systemd", "systemd-sysv", "dbus", "openssh-server", "python3", "python3-apt", "sudo", "gnupg",
-    "ca-certificates", "iproute2", "procps", "kmod",
+    "systemd", "systemd-sysv", "dbus", "openssh-server", "python3", "sudo", "gnupg", "ca-certificates",
+    "iproute2", "procps", "kmod",
 )  # fmt: skip
+APT = ("python3-apt",)
+# What a minimal Rocky has under its own names, and the libraries that Debian's engine is linked with.
+DNF = (
+    "dnf", "python3-dnf", "dnf-plugins-core", "rpm", "createrepo-c", "iptables", "libseccomp2", "libsystemd0",
+    "curl", "python3-yaml",
+)  # fmt: skip
+KINDS = {
+    "debian13": ("trixie", (*PACKAGES, *APT)),
+    "debian12": ("bookworm", (*PACKAGES, *APT)),
+    "ubuntu2404": ("trixie", (*PACKAGES, *APT)),
+    "rocky9": ("trixie", (*PACKAGES, *DNF)),
+}
+DEFAULT = "debian13"
 
 
-def main() -> int:
-    """Print the image's name as the last line."""
-    raw = f"gpu-host-sim/{SUITE}:{common.content_hash([], *PACKAGES, common.debian_mirror())}"
-    image = f"gpu-host-sim/base:{common.content_hash([HERE / 'files', HERE / 'Dockerfile'], raw)}"
+def root_image(kind: str) -> str:
+    """Return the name of the bare Debian root that a kind stands on, imported where it is missing."""
+    suite, packages = KINDS[kind]
+    raw = f"gpu-host-sim/{suite}:{common.content_hash([], *packages, common.debian_mirror())}"
     if not common.image_exists(raw):
-        tar = common.debian_rootfs(SUITE, PACKAGES, "main,contrib,non-free,non-free-firmware")
+        tar = common.debian_rootfs(suite, packages, COMPONENTS)
         with common.step(f"import {raw}"):
             common.run(["docker", "import", "--change", f"LABEL {common.SIMULATED_LABEL}", str(tar), raw])
+    return raw
+
+
+def build(kind: str) -> str:
+    """Return the name of a kind's image, built where it is missing."""
+    raw = root_image(kind)
+    inputs = [HERE / "files", HERE / "Dockerfile", HERE / "kinds" / kind]
+    image = f"gpu-host-sim/base:{common.content_hash(inputs, raw)}"
     if not common.image_exists(image):
-        with common.step(f"build {image}"):
-            common.run(["docker", "build", "-q", "-t", image, "--build-arg", f"BASE={raw}", str(HERE)])
-    common.finish(image=image)
+        with common.step(f"build {image} ({kind})"):
+            common.run([
+                "docker", "build", "-q", "-t", image,
+                "--build-arg", f"BASE={raw}", "--build-arg", f"KIND={kind}", str(HERE),
+            ])  # fmt: skip
+    return image
+
+
+def main(argv: list[str]) -> int:
+    """Print the images' names as the last line: the kinds named as arguments, and Debian 13 always."""
+    kinds = list(dict.fromkeys([DEFAULT, *argv]))
+    if unknown := sorted(set(kinds) - set(KINDS)):
+        sys.exit(f"no such kind of host: {', '.join(unknown)}; there are {', '.join(KINDS)}.")
+    # Debian 13 and Ubuntu share a root: it is made once, before they part.
+    for kind in kinds:
+        root_image(kind)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        images = dict(zip(kinds, pool.map(build, kinds), strict=True))
+    common.finish(image=images[DEFAULT], images=images)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

@@ -19,6 +19,8 @@ import generate
 HERE = Path(__file__).resolve().parent
 INPUTS = ("nvml", "package", "Dockerfile", "requirements.txt", "build.py")
 DEB = "gpu-host-simulated-card_1.0_amd64.deb"
+# For which host: the driver that its Debian has, and the CUDA version which that speaks.
+DRIVERS = {"debian13": ("550.163.01", "12.4"), "debian12": ("535.261.03", "12.2")}
 
 
 def pip() -> list[str]:
@@ -66,14 +68,16 @@ def compile_package(base: str, context: Path, out: Path) -> None:
     """Compile and pack inside a container, copy the package out and forget the container."""
     common.run([
         "docker", "build", "--label", common.SIMULATED_LABEL, "--tag", f"gpu-host-sim/card-build:{out.name}",
-        "--build-arg", f"BASE={base}", str(context),
+        "--build-arg", f"BASE={base}",
+        "--build-arg", f"DRIVERS={' '.join('='.join(pair) for pair in DRIVERS.values())}", str(context),
     ])  # fmt: skip
     made = common.run(
         ["docker", "create", "--label", common.SIMULATED_LABEL, f"gpu-host-sim/card-build:{out.name}", "true"]
     )
     container = made.stdout.strip()
     try:
-        common.run(["docker", "cp", f"{container}:/out/{DEB}", str(out / DEB)])
+        for driver, _ in DRIVERS.values():
+            common.run(["docker", "cp", f"{container}:/out/{driver}", str(out / driver)])
     finally:
         common.run(["docker", "rm", container])
 
@@ -100,11 +104,12 @@ def build(out: Path) -> None:
 
 
 def main() -> int:
-    """Print the package's path as the last line."""
+    """Print the packages' paths as the last line; ``deb`` is for each kind that ``debs`` does not name."""
     out = common.cache_dir() / f"card-{common.content_hash([HERE / name for name in INPUTS])}"
-    if not (out / DEB).exists():
+    debs = {kind: str(out / driver / DEB) for kind, (driver, _) in DRIVERS.items()}
+    if not out.exists():
         build(out)
-    common.finish(deb=str(out / DEB), dir=str(out))
+    common.finish(deb=debs["debian13"], debs=debs, dir=str(out))
     return 0
 
 

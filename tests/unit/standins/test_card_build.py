@@ -64,9 +64,8 @@ def test_a_package_in_the_cache_is_not_built_again(
     build: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     sources = [CARD / name for name in build.INPUTS]
-    kept = build.common.cache_dir() / f"card-{build.common.content_hash(sources)}" / build.DEB
-    kept.parent.mkdir()
-    kept.touch()
+    kept = build.common.cache_dir() / f"card-{build.common.content_hash(sources)}"
+    kept.mkdir()
     monkeypatch.setattr(build, "build", lambda _: pytest.fail("built again"))
     assert build.main() == 0
     assert str(kept) in capsys.readouterr().out.splitlines()[-1]

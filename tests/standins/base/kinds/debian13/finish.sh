@@ -1,0 +1,3 @@
+# shellcheck shell=sh
+# Nothing to add: the root is Debian 13.
+:

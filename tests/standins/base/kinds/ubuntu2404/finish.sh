@@ -1,0 +1,3 @@
+# shellcheck shell=sh
+# The names of Ubuntu 24.04 on a Debian 13 root.
+cp /kind/os-release /usr/lib/os-release
