@@ -3,32 +3,21 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import Any
 
+from .gpu_host_daemon_cgroups import advice
+from .gpu_host_daemon_files import put, read, temporary
+from .gpu_host_daemon_flags import cdi_by_flag, clashes, runtime_by_flag, values
 from .gpu_host_daemon_json import DaemonJsonError, dump, indent_of, parse
-from .gpu_host_daemon_merge import needs_cdi, register, unregister, version_of
+from .gpu_host_daemon_merge import ENTRY, NAME, needs_cdi, register, unregister, version_of
 from .gpu_host_dockerd import Dockerd, lacks
+from .gpu_host_engine import CONFIG, stranger
 from .gpu_host_ownership import claim, drop, empty, entry
 from .gpu_host_ownership import dump as dump_owned
 from .gpu_host_ownership import parse as parse_owned
 
 VALIDATES = (23, 0)
-
-
-def read(path: Path) -> bytes | None:
-    """Return the file's bytes, None where there is none; refuse what cannot be one."""
-    if path.is_dir():
-        raise DaemonJsonError(
-            f"{path} is a directory; needed is a file, or nothing. Remove it, and run again."
-        )
-    if path.is_symlink() and not path.exists():
-        raise DaemonJsonError(
-            f"{path} is a link to {os.path.realpath(path)}, which does not exist; needed is a file. "
-            "Make that file or remove the link, and run again."
-        )
-    return path.read_bytes() if path.exists() else None
 
 
 class Change:
@@ -37,9 +26,8 @@ class Change:
     def __init__(self, module: Any) -> None:
         self.module = module
         self.docker = Dockerd()
-        # A link stays a link: what it leads to is changed.
-        self.before = read(Path(module.params["path"]))
-        self.path = Path(os.path.realpath(module.params["path"]))
+        self.engine = self.docker.engine()
+        self.present = module.params["state"] == "present"
         self.owned_path = Path(module.params["owned"])
         self.owned_before = self.owned_path.read_bytes() if self.owned_path.exists() else None
         owned = (
@@ -47,7 +35,16 @@ class Change:
             if self.owned_before is None
             else parse_owned(self.owned_before.decode(), str(self.owned_path))
         )
+        other = stranger(self.engine)
+        if self.present and other:
+            raise DaemonJsonError(f"This daemon does not read {CONFIG}: {other}. Nothing was changed.")
+        noted = entry(owned, module.params["role"])["settings"]
+        asked = Path(module.params["path"] or noted.get("path") or self.engine["config_file"])
+        # A link stays a link: what it leads to is changed.
+        self.before = read(asked)
+        self.path = Path(os.path.realpath(asked))
         self.backup: str | None = None
+        self.info: dict | None = None
         self.plan(owned)
 
     def plan(self, owned: dict) -> None:
@@ -56,20 +53,23 @@ class Change:
         document = parse(self.before or b"", path)
         version = version_of(self.docker.version())
         keys = entry(owned, role)["settings"].get("keys", {})
-        if self.module.params["state"] == "present":
+        self.clashes = clashes(self.engine["flags"], document)
+        if self.present:
             self.document, ours, self.notes = register(
-                document, path, default=self.module.params["default_runtime"], cdi=needs_cdi(version)
+                document,
+                path,
+                default=self.module.params["default_runtime"],
+                cdi=needs_cdi(version),
+                flags=self.engine["flags"],
             )
-            if self.before is not None and not self.before.strip():
-                self.notes.insert(
-                    0, f"{path} was empty; treated as {{}}. dockerd itself would not start with it."
-                )
+            self.notes = [*self.remarks(path), *self.notes]
             # What was noted first knows what was there before us.
             kept = {
                 name: {**noted, **keys.get(name, {}), "set": noted["set"]} for name, noted in ours.items()
             }
             new = {"packages": [], "files": [path] if self.before is None else []}
-            owned = claim(owned, role, new, {"keys": {**keys, **kept}}) if ours else owned
+            settings = {"keys": {**keys, **kept}, **({} if path == CONFIG else {"path": path})}
+            owned = claim(owned, role, new, settings) if ours else owned
             self.removes = False
         else:
             self.document, self.notes = unregister(document, path, keys)
@@ -90,36 +90,54 @@ class Change:
         )
         self.validates = version is not None and version >= VALIDATES
 
+    def remarks(self, path: str) -> list:
+        """Return what the user should know of the file and of what lies beside it."""
+        said = []
+        if self.before is not None and not self.before.strip():
+            said.append(f"{path} was empty; treated as {{}}. dockerd itself would not start with it.")
+        elsewhere = values(self.engine["flags"], "config-file")
+        if elsewhere:
+            said.append(f"dockerd is started with --config-file {elsewhere[-1]}: that file is the one.")
+        wrong = advice(on=bool(self.engine["no_cgroups"]), rootless_too=bool(self.engine["rootless"]))
+        return [*said, *([wrong] if wrong else [])]
+
+    def refuse_clashes(self) -> None:
+        """Refuse what dockerd would not start with, whoever wrote it: before anything is changed."""
+        if not self.clashes:
+            return
+        both = ", ".join(f"{key} (flag: {' '.join(said)})" for key, said in sorted(self.clashes.items()))
+        now = (
+            "Docker runs with what it read before, and its next start would fail"
+            if self.engine["active"]
+            else "that is why Docker is down, and not this role's doing"
+        )
+        raise DaemonJsonError(
+            f"{self.path} and dockerd's command line both set {both}; dockerd starts only where each is said "
+            f"once, so {now}. Nothing was changed and Docker was not restarted: take it out of {self.path}, "
+            "or out of the unit (`systemctl edit docker`: an empty ExecStart=, then one without it), and run "
+            "again."
+        )
+
+    def wanted(self) -> dict:
+        """Return what the running daemon has to show: the file, and what flags say in its place."""
+        given = self.engine["flags"]
+        more: dict = {}
+        if runtime_by_flag(given, NAME) is not None:
+            more["runtimes"] = {**(self.document.get("runtimes") or {}), NAME: dict(ENTRY)}
+        if cdi_by_flag(given):
+            more["features"] = {"cdi": True}
+        return {**self.document, **more}
+
     @property
     def changed(self) -> bool:
         """Whether the file becomes another one."""
         return self.after != self.before
 
-    def put(self, path: Path, content: bytes | None) -> None:
-        """Write a file whole or not at all, with the mode and owner that it had; None removes it."""
-        if content is None:
-            path.unlink(missing_ok=True)
-            return
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
-        new = not path.exists()
-        self.module.atomic_move(self.temporary(content, str(path.parent)), str(path))
-        if new:
-            path.chmod(0o644)  # whatever root's umask is
-
-    def temporary(self, content: bytes, folder: str) -> str:
-        """Return a new file with this content, on the disk and not only on its way there."""
-        handle, fresh = tempfile.mkstemp(dir=folder, prefix=".gpu-host.")
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        return fresh
-
     def validate(self) -> None:
         """Let dockerd itself read the new file, before it is put in place."""
         if not self.changed or self.after is None or not self.validates:
             return
-        fresh = self.temporary(self.after, self.module.tmpdir)
+        fresh = temporary(self.after, self.module.tmpdir)
         objection = self.docker.objection(fresh)
         if objection:
             raise DaemonJsonError(
@@ -131,34 +149,37 @@ class Change:
     def write(self) -> None:
         """Note what will be ours, keep a copy of the file, write the new one."""
         # Noted first: an interrupted run leaves a note too many, never a change that nobody owns.
-        if self.owned_after != self.owned_before and self.module.params["state"] == "present":
-            self.put(self.owned_path, self.owned_after)
+        if self.owned_after != self.owned_before and self.present:
+            put(self.module, self.owned_path, self.owned_after)
         if self.changed:
             # Nothing of the user's is in a file that goes away whole.
             if self.before is not None and not self.removes:
                 self.backup = self.module.backup_local(str(self.path))
-            self.put(self.path, self.after)
+            put(self.module, self.path, self.after)
 
     def forget(self) -> None:
         """After everything is taken out: it is nobody's any more."""
-        if self.owned_after != self.owned_before and self.module.params["state"] == "absent":
-            self.put(self.owned_path, self.owned_after)
+        if self.owned_after != self.owned_before and not self.present:
+            put(self.module, self.owned_path, self.owned_after)
 
     def prove(self) -> str | None:
         """Restart, and return what the daemon then fails to show; None where it shows all."""
-        return self.docker.restart() or "; ".join(lacks(self.docker.info(), self.document)) or None
+        failed = self.docker.restart()
+        if failed:
+            return failed
+        self.info = self.docker.info()
+        return "; ".join(lacks(self.info, self.wanted())) or None
 
     def take_back(self, why: str) -> str:
         """Put the old files back and Docker on its feet; return the whole story."""
         if not self.changed:
             return (
                 f"Docker was restarted and does not do what {self.path} says: {why}. "
-                "The file was not changed. "
-                "Does this daemon read another one, or is a key also a flag? Look at `systemctl cat docker` "
+                f"The file was not changed. {self.reads()} Look at `systemctl cat docker` "
                 "and `journalctl -u docker`."
             )
-        self.put(self.path, self.before)
-        self.put(self.owned_path, self.owned_before)
+        put(self.module, self.path, self.before)
+        put(self.module, self.owned_path, self.owned_before)
         if self.backup:
             Path(self.backup).unlink()
         place = "is removed again" if self.before is None else "is back byte for byte"
@@ -170,5 +191,15 @@ class Change:
         )
         return (
             f"Docker did not take the new {self.path}: {why}. The old file {place}, and Docker {then}. "
-            "Correct what Docker names, and run again."
+            f"{self.reads(quiet=True)}Correct what Docker names, and run again."
         )
+
+    def reads(self, *, quiet: bool = False) -> str:
+        """Name the other file or the other daemon, where one is known."""
+        file = self.engine["config_file"]
+        other = stranger(self.docker.engine())
+        if os.path.realpath(file) != str(self.path):
+            return f"dockerd reads {file} here, not {self.path}. "
+        if other:
+            return f"This daemon does not read {self.path}: {other}. "
+        return "" if quiet else "Does this daemon read another one?"

@@ -9,7 +9,9 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from .gpu_host_daemon_merge import CDI_BY_DEFAULT
+from .gpu_host_daemon_merge import CDI_BY_DEFAULT, GPUS_BY_CDI
+from .gpu_host_engine import engine
+from .gpu_host_look import Look
 
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 UNITS = ("docker.service", "docker.socket")
@@ -42,6 +44,10 @@ class Dockerd:
     def __init__(self) -> None:
         self.program = shutil.which("dockerd", path=PATH)
         self.client = shutil.which("docker", path=PATH)
+
+    def engine(self) -> dict:
+        """Return the look at the engine: whose it is, its flags, its containers."""
+        return engine(Look())
 
     def version(self) -> str:
         """Return what `dockerd --version` prints, nothing without a dockerd."""
@@ -117,7 +123,24 @@ def lacks(info: dict | None, document: dict) -> list:
 
 def by_cdi(info: dict) -> bool:
     """Tell whether an engine that does it so (28.2 and newer) discovered NVIDIA's cards as CDI devices."""
-    shown = re.match(r"(\d+)\.(\d+)", info.get("ServerVersion") or "")
     devices = [device.get("ID", "") for device in info.get("DiscoveredDevices") or []]
-    new = shown is not None and (int(shown.group(1)), int(shown.group(2))) >= CDI_BY_DEFAULT
-    return new and any(name.startswith("nvidia.com/gpu=") for name in devices)
+    return at_least(info, CDI_BY_DEFAULT) and any(name.startswith("nvidia.com/gpu=") for name in devices)
+
+
+def at_least(info: dict, version: tuple) -> bool:
+    shown = re.match(r"(\d+)\.(\d+)", info.get("ServerVersion") or "")
+    return shown is not None and (int(shown.group(1)), int(shown.group(2))) >= version
+
+
+def gpus_way(info: dict | None) -> str:
+    """Say which way `--gpus` takes in this daemon; nothing where it does not answer."""
+    if not info:
+        return ""
+    version = info["ServerVersion"]
+    if not at_least(info, GPUS_BY_CDI):
+        return f"`--gpus` goes through the toolkit's hook (Docker {version})"
+    if by_cdi(info):
+        return f"`--gpus` goes through CDI (Docker {version} tries it first), `--runtime=nvidia` still works"
+    return (
+        f"`--gpus` goes through the toolkit's hook (Docker {version} tries CDI first and found no card there)"
+    )

@@ -21,6 +21,10 @@ engine = json.load(open(sys.argv[3]))
 
 class Dockerd:
     program = engine["program"]
+    def engine(self):
+        return {"config_file": engine["path"], "flags": [], "no_cgroups": False, "rootless": [],
+                "kind": "engine", "because": "a test", "active": engine["loaded"] is not None, "containers": ["web", "train"],
+                **engine["seen"]}
     def version(self):
         return engine["version"]
     def objection(self, path):
@@ -31,6 +35,7 @@ class Dockerd:
             return None
         return {"ServerVersion": "26", "Runtimes": {"runc": {}, **(engine["loaded"].get("runtimes") or {})},
                 "DefaultRuntime": engine["loaded"].get("default-runtime", "runc"), "ContainersRunning": 2,
+                "LiveRestoreEnabled": engine["live_restore"],
                 "CDISpecDirs": ["/etc/cdi"] if engine["loaded"].get("features") else None}
     def running(self):
         return engine["loaded"] is not None
@@ -64,6 +69,7 @@ class Host:
         self.engine: dict[str, Any] = {
             "program": "/usr/sbin/dockerd", "version": "Docker version 26.1.5, build x", "objection": None,
             "loaded": {}, "hook_is_newer": False, "breaks_on": None, "deaf": False, "asked": [],
+            "seen": {}, "live_restore": False,
             "path": str(self.path),
         }  # fmt: skip
 
@@ -349,3 +355,155 @@ def test_a_damaged_ownership_file_stops_everything(host: Host) -> None:
     before = host.has("{}")
     assert "cannot be read" in host.run()["msg"]
     assert host.path.read_bytes() == before
+
+
+def flag(name: str, value: str, written: str) -> list[str]:
+    return [name, value, written]
+
+
+def test_a5_a_clash_of_the_users_own_is_refused_before_anything_is_changed(host: Host) -> None:
+    before = host.has('{"hosts": ["tcp://0.0.0.0:2375"]}')
+    host.engine.update(loaded=None, seen={"flags": [flag("host", "fd://", "-H fd://")]})
+    for check in (False, True):
+        done = host.run(check=check)
+        assert done["failed"]
+        assert "both set hosts (flag: -H fd://)" in done["msg"]
+        assert "that is why Docker is down, and not this role's doing" in done["msg"]
+    assert host.asked == []
+    assert host.path.read_bytes() == before
+    assert host.backups == []
+    assert not host.owned.exists()
+
+
+def test_a5_a_clash_is_refused_while_docker_still_runs_too(host: Host) -> None:
+    before = host.has('{"default-shm-size": "2G", "debug": true}')
+    host.engine["seen"] = {
+        "flags": [flag("default-shm-size", "1G", "--default-shm-size=1G"), flag("debug", "", "-D")]
+    }
+    done = host.run()
+    assert "both set debug (flag: -D), default-shm-size (flag: --default-shm-size=1G)" in done["msg"]
+    assert "its next start would fail" in done["msg"]
+    assert host.path.read_bytes() == before
+    assert host.asked == []
+
+
+def test_a5_a_flag_that_is_not_in_the_file_is_no_clash(host: Host) -> None:
+    host.has('{"log-driver": "json-file"}')
+    host.engine["seen"] = {
+        "flags": [flag("host", "fd://", "-H fd://"), flag("default-shm-size", "1G", "--x")]
+    }
+    assert host.run()["restarted"]
+
+
+def test_a5_what_of_ours_is_a_flag_is_not_written_and_said(host: Host) -> None:
+    host.has("{}")
+    host.engine["seen"] = {"flags": [
+        flag("add-runtime", "nvidia=/opt/n", "--add-runtime nvidia=/opt/n"),
+        flag("default-runtime", "nvidia", "--default-runtime=nvidia"),
+        flag("feature", "cdi=true", "--feature cdi=true"),
+    ]}  # fmt: skip
+    host.engine["deaf"] = True  # this stand-in shows only what is in the file
+    done = host.run(check=True, default_runtime="nvidia")
+    assert done["diff"]["after"] == "{}"
+    said = str(done["warnings"])
+    assert "registers the runtime nvidia already (/opt/n)" in said
+    assert "--default-runtime=nvidia already" in said
+
+
+def test_a5_another_default_as_a_flag_is_refused(host: Host) -> None:
+    before = host.has("{}")
+    host.engine["seen"] = {"flags": [flag("default-runtime", "runsc", "--default-runtime=runsc")]}
+    assert (
+        "says --default-runtime=runsc, and nvidia is asked for" in host.run(default_runtime="nvidia")["msg"]
+    )
+    assert host.path.read_bytes() == before
+    assert host.run()["restarted"]  # not asked for: the user's flag stays
+
+
+def test_a5_features_stay_out_of_the_file_where_they_are_a_flag(host: Host) -> None:
+    host.engine["seen"] = {"flags": [flag("feature", "buildkit", "--feature buildkit")]}
+    assert "CDI stays off until --feature cdi=true" in str(host.run()["warnings"])
+    assert "features" not in host.document
+
+
+def test_a6_the_file_of_config_file_is_followed(host: Host) -> None:
+    elsewhere = host.folder / "srv" / "docker.json"
+    elsewhere.parent.mkdir()
+    elsewhere.write_text('{"debug": true}', encoding="utf-8")
+    host.path = elsewhere
+    host.engine.update(path=str(elsewhere))
+    host.engine["seen"] = {"flags": [flag("config-file", str(elsewhere), f"--config-file {elsewhere}")]}
+    done = host.run(path=None)
+    assert done["restarted"]
+    assert host.document["debug"] is True
+    assert "nvidia" in host.document["runtimes"]
+    assert f"--config-file {elsewhere}: that file is the one" in str(done["warnings"])
+    # Found again from the note, whatever the unit says by then.
+    host.engine.update(seen={"config_file": "/etc/docker/daemon.json"})
+    host.run(path=None, state="absent")
+    assert host.document == {"debug": True}
+
+
+@pytest.mark.parametrize("kind", ["snap", "desktop", "rootless", "podman-docker", "two"])
+def test_a6_a_daemon_that_does_not_read_the_file_is_named_and_nothing_changes(host: Host, kind: str) -> None:
+    before = host.has("{}")
+    host.engine["seen"] = {"kind": kind, "because": "seen so"}
+    done = host.run()
+    assert done["failed"]
+    assert "does not read /etc/docker/daemon.json" in done["msg"]
+    assert "seen so" in done["msg"]
+    assert host.path.read_bytes() == before
+    assert host.asked == []
+
+
+def test_a6_a_failed_proof_names_the_file_that_is_read(host: Host) -> None:
+    host.has("{}")
+    host.engine.update(deaf=True, seen={"config_file": "/srv/docker.json"})
+    assert f"dockerd reads /srv/docker.json here, not {host.path}" in host.run()["msg"]
+
+
+@pytest.mark.parametrize(("seen", "said"), [
+    ({"no_cgroups": True}, "for rootless Docker only"),
+    ({"rootless": ["/run/user/1000/docker.sock"]}, "can serve only one of the two"),
+])  # fmt: skip
+def test_a8_the_switch_is_said(host: Host, seen: dict[str, Any], said: str) -> None:
+    host.engine["seen"] = seen
+    assert said in str(host.run()["warnings"])
+
+
+def test_g7_never_writes_validates_and_says_what_is_pending(host: Host) -> None:
+    host.has('{"debug": true}')
+    done = host.run(restart="never")
+    assert (done["changed"], done["restarted"]) == (True, False)
+    assert done["pending"] == ["daemon.json changed"]
+    assert "Docker was not restarted (daemon.json changed)" in str(done["warnings"])
+    assert "containers that were running" not in str(done["warnings"])
+    assert host.asked == ["validate"]
+    assert "nvidia" in host.document["runtimes"]
+    again = host.run(restart="never")
+    assert not again["changed"]
+    assert "no runtime nvidia" in str(again["pending"])
+    assert host.run()["restarted"]
+    assert host.run(restart="never")["pending"] == []
+
+
+def test_g7_never_does_not_restart_to_take_out_either(host: Host) -> None:
+    host.run()
+    done = host.run(state="absent", restart="never")
+    assert (done["changed"], done["restarted"]) == (True, False)
+    assert "restart" not in host.asked
+
+
+def test_g7_live_restore_is_respected_and_the_names_are_said(host: Host) -> None:
+    host.engine["live_restore"] = True
+    said = str(host.run()["warnings"])
+    assert "stay up over Docker's restart: 2 (web, train)" in said
+    assert "stopped" not in said
+
+
+def test_g7_the_containers_that_will_stop_are_named_in_check_mode(host: Host) -> None:
+    done = host.run(check=True)
+    assert "will stop the containers that were running: 2 (web, train)" in str(done["warnings"])
+    assert done["containers"] == ["web", "train"]
+    assert done["due"]
+    assert not host.path.exists()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from plugins.module_utils import gpu_host_dockerd
-from plugins.module_utils.gpu_host_dockerd import Dockerd, lacks
+from plugins.module_utils.gpu_host_dockerd import Dockerd, gpus_way, lacks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -183,3 +183,26 @@ def test_what_the_running_daemon_lacks(
     found = lacks(info, document)
     assert len(found) == len(missing)
     assert all(words in sentence for words, sentence in zip(missing, found, strict=True))
+
+
+CARD = {"DiscoveredDevices": [device("nvidia.com/gpu=0")], "CDISpecDirs": ["/etc/cdi"]}
+
+
+@pytest.mark.parametrize(
+    ("info", "said"),
+    [
+        (None, ""),
+        ({"ServerVersion": "20.10.24"}, "through the toolkit's hook (Docker 20.10.24)"),
+        ({"ServerVersion": "28.5.1", **CARD}, "through the toolkit's hook (Docker 28.5.1)"),
+        ({"ServerVersion": "29.2.0", **CARD}, "through CDI (Docker 29.2.0 tries it first)"),
+        ({"ServerVersion": "29.4.3"}, "tries CDI first and found no card there"),
+        ({"ServerVersion": "30.0", **CARD}, "through CDI"),
+    ],
+)
+def test_d1_d6_which_way_gpus_takes(info: dict[str, Any] | None, said: str) -> None:
+    assert said in gpus_way(info)
+
+
+def test_d1_a_daemon_that_gives_the_card_by_cdi_alone_lacks_nothing() -> None:
+    info = {"ServerVersion": "29.4.3", "Runtimes": {"runc": {}}, **CARD}
+    assert lacks(info, REGISTERED) == []

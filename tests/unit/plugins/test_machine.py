@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from plugins.module_utils.gpu_host_cards import cards
-from plugins.module_utils.gpu_host_engine import engine
 from plugins.module_utils.gpu_host_machine import kind_of, machine, os_release
 from tests.unit.plugins.machines import Machine
 
@@ -79,21 +78,3 @@ def test_cards_are_nvidia_display_controllers(tmp_path: Path) -> None:
 
 def test_no_pci_bus_is_no_card(tmp_path: Path) -> None:
     assert cards(Machine(tmp_path, {}, {})) == []
-
-
-def test_engine(tmp_path: Path) -> None:
-    commands = {"docker --version": (0, "Docker version 26.1.5+dfsg1, build a72d7cd"), "dockerd": (0, "")}
-    running = commands | {"systemctl is-active docker.service": (0, "active")}
-    assert engine(Machine(tmp_path, {}, running)) == {
-        "client": "/usr/bin/docker",
-        "snap": False,
-        "version": "26.1.5+dfsg1",
-        "daemon": "/usr/bin/dockerd",
-        "active": True,
-    }
-    assert not engine(Machine(tmp_path, {}, commands | {"systemctl": (3, "inactive")}))["active"]
-
-
-def test_no_engine(tmp_path: Path) -> None:
-    found = engine(Machine(tmp_path, {}, {}))
-    assert (found["client"], found["version"], found["active"]) == (None, None, False)
