@@ -9,6 +9,7 @@ _SINCE = {row["name"]: Version.of(row["since"]) for row in rows("engine", "featu
 
 CDI_SINCE = _SINCE["cdi"]
 CDI_BY_DEFAULT_SINCE = _SINCE["cdi-by-default"]
+GPUS_BY_CDI_SINCE = _SINCE["gpus-by-cdi"]
 
 
 def has_cdi(engine: Version) -> bool:
@@ -19,3 +20,8 @@ def has_cdi(engine: Version) -> bool:
 def needs_cdi_feature(engine: Version) -> bool:
     """Whether CDI is there and off until ``features.cdi`` is set."""
     return CDI_SINCE <= engine < CDI_BY_DEFAULT_SINCE
+
+
+def gpus_by_cdi(engine: Version) -> bool:
+    """Whether ``--gpus`` goes through CDI first."""
+    return engine >= GPUS_BY_CDI_SINCE

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from plugins.module_utils import gpu_host_daemon_change, gpu_host_daemon_merge
 from verify.compat import cuda, driver, engine, toolkit
 from verify.compat.table import rows
 from verify.facts.version import Version
@@ -11,6 +12,7 @@ from verify.facts.version import Version
 TABLES = {
     "toolkit": ("safe_floor", "cves", "field_bugs"),
     "engine": ("features",),
+    "engine_packages": ("packages", "repositories"),
     "driver": ("security_floors", "branches"),
     "cuda": ("minimum_drivers", "torch_indexes"),
 }
@@ -98,3 +100,19 @@ def test_minor_version_compatibility(built_for: str, minimum: str | None) -> Non
 def test_torch_index(version: str, index: str | None) -> None:
     found = cuda.torch_index(Version.of(version))
     assert (found or "none").endswith(index or "none")
+
+
+@pytest.mark.parametrize(("version", "by_cdi"), [("28.5.1", False), ("29.1.9", False), ("29.2.0", True)])
+def test_engine_gpus(version: str, *, by_cdi: bool) -> None:
+    assert engine.gpus_by_cdi(Version.of(version)) is by_cdi
+
+
+def test_the_modules_on_the_target_know_the_same_versions() -> None:
+    """They cannot read the table, which stays on the controller."""
+    since = {row["name"]: tuple(map(int, row["since"].split("."))) for row in rows("engine", "features")}
+    assert since == {
+        "validate": gpu_host_daemon_change.VALIDATES,
+        "cdi": gpu_host_daemon_merge.NO_CDI_BEFORE,
+        "cdi-by-default": gpu_host_daemon_merge.CDI_BY_DEFAULT,
+        "gpus-by-cdi": gpu_host_daemon_merge.GPUS_BY_CDI,
+    }
