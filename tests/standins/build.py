@@ -12,6 +12,7 @@ import json
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from itertools import repeat
 from typing import Any
 
 import common
@@ -47,7 +48,7 @@ def main(kinds: list[str]) -> int:
     results: dict[str, Any] = {}
     with ThreadPoolExecutor(max_workers=3) as pool:
         for stage in (*STAGES, last):
-            results |= dict(pool.map(lambda item: build(*item, kinds), stage.items()))
+            results |= dict(pool.map(build, stage, stage.values(), repeat(kinds)))
     common.finish(**results)
     return 0
 

@@ -2,8 +2,8 @@
 
 usage: assemble.py GIVEN_FOLDER OUTPUT_FOLDER
 
-GIVEN_FOLDER has card/libnvidia-ml.so and toolkit/*.deb; Debian's own packages are downloaded here. The output is one
-folder for each repository, the public keys, and facts.json.
+GIVEN_FOLDER has card/libnvidia-ml.so and toolkit/*.deb; Debian's own packages are downloaded here. The output
+is one folder for each repository, the public keys, and facts.json.
 """
 
 from __future__ import annotations
@@ -41,25 +41,25 @@ def main(given: Path, out: Path) -> int:
     for name in KEYS:
         ring.export(name, out / f"keys/{name}.asc")
 
-    debs.flat(out / "ubuntu2404/nvidia", catalogue.apt_nvidia(), given, ring, "nvidia")
-    debs.suite(out / "ubuntu2404/docker", ("noble", "stable"), catalogue.apt_docker(), given, ring, "docker")
+    nvidia, docker, toolkit, stranger = (keys.Vendor(name, ring, given) for name in KEYS)
 
-    nvidia = catalogue.rpm_nvidia()
-    rpms.repository(out / "rhel9/nvidia", nvidia, given, ring, "nvidia", rpms.streams(nvidia))
-    rpms.repository(out / "rhel9/docker", catalogue.rpm_docker(), given, ring, "docker")
-    rpms.from_debs(out / "rhel9/toolkit", sorted((given / "toolkit").glob("*.deb")), given, ring, "toolkit")
+    debs.flat(out / "ubuntu2404/nvidia", catalogue.apt_nvidia(), nvidia)
+    debs.suite(out / "ubuntu2404/docker", ("noble", "stable"), catalogue.apt_docker(), docker)
+
+    drivers = catalogue.rpm_nvidia()
+    rpms.repository(out / "rhel9/nvidia", drivers, nvidia, rpms.streams(drivers))
+    rpms.repository(out / "rhel9/docker", catalogue.rpm_docker(), docker)
+    rpms.from_debs(out / "rhel9/toolkit", sorted((given / "toolkit").glob("*.deb")), toolkit)
 
     # The same packages, signed by somebody else: what a copied or altered mirror looks like.
-    stranger = out / "ubuntu2404/nvidia-stranger"
-    shutil.copytree(out / "ubuntu2404/nvidia", stranger)
-    debs.sign(stranger, ring, "stranger")
-    stranger = out / "rhel9/nvidia-stranger"
-    shutil.copytree(out / "rhel9/nvidia", stranger)
-    rpms.sign(stranger, ring, "stranger", rpms.streams(nvidia))
+    shutil.copytree(out / "ubuntu2404/nvidia", out / "ubuntu2404/nvidia-stranger")
+    debs.sign(out / "ubuntu2404/nvidia-stranger", stranger)
+    shutil.copytree(out / "rhel9/nvidia", out / "rhel9/nvidia-stranger")
+    rpms.sign(out / "rhel9/nvidia-stranger", stranger, rpms.streams(drivers))
 
     facts = {
         "fingerprints": {name: ring.fingerprints[name] for name in KEYS},
-        "drivers": {"580": catalogue.DRIVERS_580, "595": catalogue.DRIVERS_595},
+        "drivers": catalogue.DRIVERS,
         "engine": catalogue.ENGINE,
     }
     (out / "facts.json").write_text(json.dumps(facts, indent=2) + "\n")

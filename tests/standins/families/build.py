@@ -1,7 +1,8 @@
-"""Build the other systems' stand-in repositories: NVIDIA's and Docker's for Ubuntu 24.04, theirs and the toolkit's for RHEL 9.
+"""Build the other systems' stand-in repositories: NVIDIA's and Docker's for Ubuntu 24.04 and RHEL 9.
 
-The packages are put together in a container of the simulated Rocky host's base image, which has the tools of both
-formats; Debian's own packages, whose programs go into some of them, are downloaded there.
+The toolkit's for RHEL 9 is made of the packages that the one for apt has. All are put together in a container
+of the simulated Rocky host's base image, which has the tools of both formats; Debian's own packages, whose
+programs go into some of them, are downloaded there.
 """
 
 from __future__ import annotations
@@ -50,11 +51,14 @@ def packed(card: Path, toolkit: Path) -> bytes:
 
 def assemble(image: str, sources: bytes, target: Path) -> None:
     """Run assemble.py in a container and unpack what it made."""
-    inside = (
-        f"export PATH={ASIDE}:$PATH && mkdir /work && cd /work && tar -x && dpkg-deb -x given/card.deb card-tree "
-        "&& mkdir given/card && cp card-tree/usr/lib/x86_64-linux-gnu/nvidia/current/libnvidia-ml.so.* given/card/libnvidia-ml.so "
-        "&& python3 -B src/assemble.py /work/given /work/out >&2 && tar -cC out ."
-    )
+    inside = f"""
+        export PATH={ASIDE}:$PATH
+        mkdir /work && cd /work && tar -x
+        dpkg-deb -x given/card.deb card && mkdir given/card
+        cp card/usr/lib/x86_64-linux-gnu/nvidia/current/libnvidia-ml.so.* given/card/libnvidia-ml.so
+        python3 -B src/assemble.py /work/given /work/out >&2
+        tar -cC out .
+    """
     done = subprocess.run(
         ["docker", "run", "--rm", "-i", f"--label={common.SIMULATED_LABEL}", image, "sh", "-ec", inside],
         input=sources, capture_output=True, check=False,

@@ -6,21 +6,24 @@ Debian's own build of Docker and nvidia-smi. Every summary says simulated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 SIMULATED = "(simulated stand-in by gpu-host, not by the vendor)"
-# Two of a branch, so that a version can be held and raised within it; the newest of each is at NVIDIA's security floor.
-DRIVERS_580 = ("580.95.05", "580.159.03")
-DRIVERS_595 = ("595.58.03", "595.71.05")
-# CUDA 13.0 came with 580, 13.2 with 595.
+# Two of a branch, so that a version can be held and raised in it; the newer one is NVIDIA's security floor.
+DRIVERS = {"580": ("580.95.05", "580.159.03"), "595": ("595.58.03", "595.71.05")}
+EVERY_DRIVER = tuple(driver for drivers in DRIVERS.values() for driver in drivers)
+LATEST = "595"
 CUDA = {"580": "13.0", "595": "13.2"}
-ENGINE = "26.1.5"
-CONTAINERD = "1.7.24"
+# NVIDIA's packages for apt carry the branch in their names before this one.
+UNNUMBERED_FROM = 590
+# What Debian 13 has, whose build of the engine is in the packages.
+ENGINE, CONTAINERD = "26.1.5", "1.7.24"
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """One package. ``parts`` names what payload.py puts into it; relations are written as the format wants them."""
+    """One package. ``parts`` names what payload.py puts into it; relations are as the format writes them."""
 
     name: str
     version: str
@@ -31,7 +34,7 @@ class Package:
     conflicts: tuple[str, ...] = ()
     driver: str = ""
     # Streams of the module nvidia-driver, on RHEL 8 and 9.
-    streams: tuple[str, ...] = field(default=())
+    streams: tuple[str, ...] = ()
 
 
 def branch(driver: str) -> str:
@@ -39,88 +42,90 @@ def branch(driver: str) -> str:
     return driver.partition(".")[0]
 
 
-def _pinning(what: str) -> Package:
-    return Package(
-        f"nvidia-driver-pinning-{what}", f"{what}-1ubuntu1", f"keeps the driver at {what}", ("pinning",),
-        provides=("nvidia-driver-pinning",), conflicts=("nvidia-driver-pinning",),
-    )  # fmt: skip
+class AptDriver:
+    """The packages of one driver for apt."""
 
+    def __init__(self, driver: str) -> None:
+        self.driver = driver
+        self.version = f"{driver}-1ubuntu1"
+        self.numbered = int(branch(driver)) < UNNUMBERED_FROM
+        self.suffix = f"-{branch(driver)}" if self.numbered else ""
 
-def _apt_driver(driver: str) -> list[Package]:
-    """The packages of one driver: up to 580 their names carry the branch, from 590 on they do not."""
-    version, number = f"{driver}-1ubuntu1", branch(driver)
-    suffix = f"-{number}" if int(number) < 590 else ""  # noqa: PLR2004 - NVIDIA's own border
+    def same(self, name: str, tail: str = "") -> str:
+        """Another package of this very version, as a dependency."""
+        return f"{name}{self.suffix}{tail} (= {self.version})"
 
-    def make(
-        name: str,
-        summary: str,
-        parts: tuple[str, ...] = (),
-        needs: tuple[str, ...] = (),
-        tail: str = "",
-        **more: tuple[str, ...],
-    ) -> Package:
+    def make(self, name: str, summary: str, tail: str = "", **more: Any) -> Package:
+        """Make a package with the branch in its name where NVIDIA has it; ``tail`` follows the branch."""
         # An unnumbered package takes the place of the numbered one of an older branch.
-        old = () if suffix else tuple(f"{name}-{branch(d)}{tail}" for d in DRIVERS_580[:1])
+        older = [number for number in DRIVERS if int(number) < UNNUMBERED_FROM and not self.numbered]
+        conflicts = (*(f"{name}-{number}{tail}" for number in older), *more.pop("conflicts", ()))
         return Package(
-            f"{name}{suffix}{tail}", version, f"{summary} {driver}", parts, needs, driver=driver,
-            provides=more.get("provides", ()), conflicts=(*old, *more.get("conflicts", ())),
+            f"{name}{self.suffix}{tail}", self.version, f"{summary} {self.driver}",
+            conflicts=conflicts, driver=self.driver, **more,
         )  # fmt: skip
 
-    same = f"(= {version})"
-    compute, common, source = (
-        f"libnvidia-compute{suffix}",
-        f"nvidia-kernel-common{suffix}",
-        f"nvidia-kernel-source{suffix}",
-    )
-    flavours = []
-    for tail, other, kind in (("-open", "", "open"), ("", "-open", "proprietary")):
-        flavours += [
-            make("nvidia-kernel-source", f"{kind} kernel module's source", ("dkms",), tail=tail, conflicts=(f"{source}{other}",)),
-            make(
-                "nvidia-dkms", f"{kind} kernel module by DKMS", (), (f"{source}{tail} {same}", f"{common} {same}", "dkms"), tail,
-                provides=("nvidia-kernel",), conflicts=(f"nvidia-dkms{suffix}{other}",),
+    def flavour(self, tail: str, other: str) -> list[Package]:
+        """The packages of one flavour of the kernel module."""
+        kind = "open" if tail else "proprietary"
+        compute, daemon = self.same("libnvidia-compute"), self.same("nvidia-compute-utils")
+        module, utils = self.same("nvidia-dkms", tail), self.same("nvidia-utils")
+        source = self.same("nvidia-kernel-source", tail)
+        return [
+            self.make(
+                "nvidia-kernel-source", f"{kind} kernel module's source", tail, parts=("dkms",),
+                conflicts=(f"nvidia-kernel-source{self.suffix}{other}",),
             ),
-            make(
-                "nvidia-headless", f"headless metapackage ({kind})", (),
-                (f"nvidia-dkms{suffix}{tail} {same}", f"{compute} {same}", f"nvidia-compute-utils{suffix} {same}"), tail,
+            self.make(
+                "nvidia-dkms", f"{kind} kernel module by DKMS", tail, provides=("nvidia-kernel",),
+                needs=(source, self.same("nvidia-kernel-common"), "dkms"),
+                conflicts=(f"nvidia-dkms{self.suffix}{other}",),
             ),
-            make(
-                "nvidia-driver", f"driver metapackage ({kind})", (),
-                (f"nvidia-dkms{suffix}{tail} {same}", f"{compute} {same}", f"nvidia-utils{suffix} {same}",
-                 f"nvidia-compute-utils{suffix} {same}"), tail,
-            ),
+            self.make("nvidia-headless", f"headless, {kind}", tail, needs=(module, compute, daemon)),
+            self.make("nvidia-driver", f"metapackage ({kind})", tail, needs=(module, compute, utils, daemon)),
         ]  # fmt: skip
-    return [
-        make("libnvidia-compute", "compute libraries", ("nvml",)),
-        make("libnvidia-cfg1", "configuration library"),
-        make("nvidia-utils", "nvidia-smi", ("smi",), (compute,)),
-        make("nvidia-compute-utils", "persistence daemon", ("persistenced",), (compute,)),
-        make("nvidia-kernel-common", "files shared by the kernel modules"),
-        *flavours,
-        Package(
-            "nvidia-open", version, f"open driver, metapackage {driver}", driver=driver,
-            needs=(f"nvidia-driver{suffix}-open {same}",),
-        ),
-        Package(
-            "cuda-drivers", version, f"proprietary driver, metapackage {driver}", driver=driver,
-            needs=(f"nvidia-driver{suffix} {same}",),
-        ),
-        Package("nvidia-fabricmanager", version, f"Fabric Manager {driver}", ("fabricmanager",), driver=driver),
-        Package("nvidia-persistenced", version, f"persistence daemon {driver}", driver=driver),
-        Package("nvidia-modprobe", version, f"nvidia-modprobe {driver}", driver=driver),
-    ]  # fmt: skip
+
+    def packages(self) -> list[Package]:
+        """All of them."""
+        compute = f"libnvidia-compute{self.suffix}"
+        plain = {"nvidia-persistenced": (), "nvidia-modprobe": (), "nvidia-fabricmanager": ("fabricmanager",)}
+        metas = {
+            "nvidia-open": self.same("nvidia-driver", "-open"),
+            "cuda-drivers": self.same("nvidia-driver"),
+        }
+        return [
+            self.make("libnvidia-compute", "compute libraries", parts=("nvml",)),
+            self.make("libnvidia-cfg1", "configuration library"),
+            self.make("nvidia-utils", "nvidia-smi", parts=("smi",), needs=(compute,)),
+            self.make(
+                "nvidia-compute-utils", "persistence daemon", parts=("persistenced",), needs=(compute,)
+            ),
+            self.make("nvidia-kernel-common", "files shared by the kernel modules"),
+            *self.flavour("-open", ""),
+            *self.flavour("", "-open"),
+            *(
+                Package(n, self.version, f"{n} {self.driver}", p, driver=self.driver)
+                for n, p in plain.items()
+            ),
+            *(Package(n, self.version, f"{n} {self.driver}", needs=(need,)) for n, need in metas.items()),
+        ]
 
 
 def apt_nvidia() -> list[Package]:
     """NVIDIA's CUDA repository for Ubuntu 24.04."""
-    drivers = (*DRIVERS_580, *DRIVERS_595)
-    # The real dkms brings compilers, which nothing here would use.
-    dkms = Package("dkms", "1:3.2.2-1simulated", "DKMS that builds nothing", ("dkms-tool",))
+    pinning = "nvidia-driver-pinning"
     return [
-        dkms,
-        *(_pinning(what) for what in ("580", "595", *drivers)),
-        *(package for driver in drivers for package in _apt_driver(driver)),
-    ]
+        # The real dkms brings compilers, which nothing here would use.
+        Package("dkms", "1:3.2.2-1simulated", "DKMS that builds nothing", ("dkms-tool",)),
+        *(
+            Package(
+                f"{pinning}-{what}", f"{what}-1ubuntu1", f"keeps the driver at {what}", ("pinning",),
+                provides=(pinning,), conflicts=(pinning,),
+            )
+            for what in (*DRIVERS, *EVERY_DRIVER)
+        ),
+        *(package for driver in EVERY_DRIVER for package in AptDriver(driver).packages()),
+    ]  # fmt: skip
 
 
 def apt_docker() -> list[Package]:
@@ -129,9 +134,13 @@ def apt_docker() -> list[Package]:
     return [
         Package(
             "docker-ce", f"5:{ENGINE}-{tail}", "Docker Engine", ("engine",),
-            needs=("containerd.io (>= 1.6.24)", "docker-ce-cli", "iptables"), conflicts=("docker.io", "docker-engine"),
+            needs=("containerd.io (>= 1.6.24)", "docker-ce-cli", "iptables"),
+            conflicts=("docker.io", "docker-engine"),
         ),
-        Package("docker-ce-cli", f"5:{ENGINE}-{tail}", "Docker client", ("client",), conflicts=("docker.io", "docker-cli")),
+        Package(
+            "docker-ce-cli", f"5:{ENGINE}-{tail}", "Docker client", ("client",),
+            conflicts=("docker.io", "docker-cli"),
+        ),
         Package(
             "containerd.io", f"{CONTAINERD}-{tail}", "containerd and runc", ("containerd",),
             provides=("containerd", "runc"), conflicts=("containerd", "runc"),
@@ -141,61 +150,76 @@ def apt_docker() -> list[Package]:
     ]  # fmt: skip
 
 
-def _rpm_driver(driver: str) -> list[Package]:
-    version, number = f"3:{driver}-1.el9", branch(driver)
-    latest = number == branch(DRIVERS_595[0])
-    same = f"= {version}"
+class RpmDriver:
+    """The packages of one driver for dnf."""
 
-    def make(
-        name: str,
-        summary: str,
-        parts: tuple[str, ...] = (),
-        needs: tuple[str, ...] = (),
-        flavours: tuple[str, ...] = ("open", "dkms"),
-        conflicts: tuple[str, ...] = (),
-    ) -> Package:
-        streams = tuple(
-            stream
-            for flavour in flavours
-            for stream in (
-                f"{number}-{flavour}",
-                *([{"open": "open-dkms", "dkms": "latest-dkms"}[flavour]] if latest else []),
-            )
+    def __init__(self, driver: str) -> None:
+        self.driver = driver
+        self.version = f"3:{driver}-1.el9"
+
+    def same(self, name: str) -> str:
+        """Another package of this very version, as a relation."""
+        return f"{name} = {self.version}"
+
+    def streams(self, flavours: tuple[str, ...]) -> tuple[str, ...]:
+        """The streams that have a package: its branch's, and the rolling ones of the newest branch."""
+        number = branch(self.driver)
+        rolling = {"open": "open-dkms", "dkms": "latest-dkms"} if number == LATEST else {}
+        return tuple(f"{number}-{name}" for name in flavours) + tuple(
+            rolling[name] for name in flavours if rolling
         )
-        provides = (f"nvidia-kmod {same}",) if name.startswith("kmod-") else ()
+
+    def make(self, name: str, summary: str, *flavours: str, **more: Any) -> Package:
+        """Make a package of both flavours of the kernel module, or of those named."""
+        streams = self.streams(flavours or ("open", "dkms"))
         return Package(
-            name, version, f"{summary} {driver}", parts, needs, provides, conflicts, driver, streams
+            name, self.version, f"{summary} {self.driver}", driver=self.driver, streams=streams, **more
         )
 
-    return [
-        make("nvidia-driver-cuda-libs", "compute libraries", ("nvml",)),
-        make("nvidia-driver-libs", "graphics libraries", (), (f"nvidia-driver-cuda-libs {same}",)),
-        make("nvidia-driver-cuda", "nvidia-smi", ("smi",), (f"nvidia-driver-cuda-libs {same}", f"nvidia-persistenced {same}")),
-        make("nvidia-driver", "driver", (), (f"nvidia-driver-libs {same}", f"nvidia-kmod-common {same}")),
-        make("nvidia-kmod-common", "files shared by the kernel modules", (), (f"nvidia-kmod {same}",)),
-        make("nvidia-persistenced", "persistence daemon", ("persistenced",)),
-        make("nvidia-modprobe", "nvidia-modprobe"),
-        make("nvidia-fabricmanager", "Fabric Manager", ("fabricmanager",)),
-        make("kmod-nvidia-open-dkms", "open kernel module by DKMS", ("dkms",), ("dkms",), ("open",), ("kmod-nvidia-latest-dkms",)),
-        make(
-            "kmod-nvidia-latest-dkms", "proprietary kernel module by DKMS", ("dkms",), ("dkms",), ("dkms",),
-            ("kmod-nvidia-open-dkms",),
-        ),
-        make(
-            "nvidia-open", "open driver, metapackage", (),
-            (f"nvidia-driver {same}", f"nvidia-driver-cuda {same}", f"kmod-nvidia-open-dkms {same}"), ("open",),
-        ),
-        make(
-            "cuda-drivers", "proprietary driver, metapackage", (),
-            (f"nvidia-driver {same}", f"nvidia-driver-cuda {same}", f"kmod-nvidia-latest-dkms {same}"), ("dkms",),
-        ),
-    ]  # fmt: skip
+    def flavour(self, kind: str, kmod: str, other: str, meta: str) -> list[Package]:
+        """The packages of one flavour of the kernel module."""
+        needs = tuple(self.same(name) for name in ("nvidia-driver", "nvidia-driver-cuda", kmod))
+        return [
+            self.make(
+                kmod, "kernel module by DKMS", kind, parts=("dkms",), needs=("dkms",),
+                provides=(self.same("nvidia-kmod"),), conflicts=(other,),
+            ),
+            self.make(meta, "metapackage", kind, needs=needs),
+        ]  # fmt: skip
+
+    def packages(self) -> list[Package]:
+        """All of them."""
+        same, libraries = self.same, self.same("nvidia-driver-cuda-libs")
+        opened, closed = "kmod-nvidia-open-dkms", "kmod-nvidia-latest-dkms"
+        return [
+            self.make("nvidia-driver-cuda-libs", "compute libraries", parts=("nvml",)),
+            self.make("nvidia-driver-libs", "graphics libraries", needs=(libraries,)),
+            self.make(
+                "nvidia-driver-cuda",
+                "nvidia-smi",
+                parts=("smi",),
+                needs=(libraries, same("nvidia-persistenced")),
+            ),
+            self.make(
+                "nvidia-driver", "driver", needs=(same("nvidia-driver-libs"), same("nvidia-kmod-common"))
+            ),
+            self.make(
+                "nvidia-kmod-common", "files shared by the kernel modules", needs=(same("nvidia-kmod"),)
+            ),
+            self.make("nvidia-persistenced", "persistence daemon", parts=("persistenced",)),
+            self.make("nvidia-modprobe", "nvidia-modprobe"),
+            self.make("nvidia-fabricmanager", "Fabric Manager", parts=("fabricmanager",)),
+            *self.flavour("open", opened, closed, "nvidia-open"),
+            *self.flavour("dkms", closed, opened, "cuda-drivers"),
+        ]
 
 
 def rpm_nvidia() -> list[Package]:
     """NVIDIA's CUDA repository for RHEL 9."""
-    dkms = Package("dkms", "3.2.2-1.el9", "DKMS that builds nothing", ("dkms-tool",))
-    return [dkms, *(package for driver in (*DRIVERS_580, *DRIVERS_595) for package in _rpm_driver(driver))]
+    return [
+        Package("dkms", "3.2.2-1.el9", "DKMS that builds nothing", ("dkms-tool",)),
+        *(package for driver in EVERY_DRIVER for package in RpmDriver(driver).packages()),
+    ]
 
 
 def rpm_docker() -> list[Package]:
@@ -203,7 +227,8 @@ def rpm_docker() -> list[Package]:
     return [
         Package(
             "docker-ce", f"3:{ENGINE}-1.el9", "Docker Engine", ("engine",),
-            needs=("containerd.io >= 1.6.24", "docker-ce-cli", "iptables", "systemd"), conflicts=("docker", "docker-engine"),
+            needs=("containerd.io >= 1.6.24", "docker-ce-cli", "iptables", "systemd"),
+            conflicts=("docker", "docker-engine"),
         ),
         Package("docker-ce-cli", f"1:{ENGINE}-1.el9", "Docker client", ("client",)),
         Package(

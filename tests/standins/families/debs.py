@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from catalogue import SIMULATED, Package
-from keys import Ring
+from keys import Vendor
 from payload import STARTED_BY_DEB, fill, put
 
 INSTALLED = '#!/bin/sh\nset -e\n[ "$1" = configure ] || exit 0\n'
@@ -52,7 +52,7 @@ def build(package: Package, given: Path, folder: Path) -> None:
         if before:
             put(tree, "DEBIAN/prerm", REMOVED + before, 0o755)
         name = f"{package.name}_{package.version.rpartition(':')[2]}_amd64.deb"
-        argv = ["dpkg-deb", "--build", "--root-owner-group", "-Zgzip", "-z1", tree, folder / name]
+        argv = ["dpkg-deb", "--build", "--root-owner-group", "-Zgzip", "-z1", str(tree), str(folder / name)]
         subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
 
 
@@ -85,36 +85,32 @@ def index(root: Path, pool: Path, packages: Path, release: Path, extra: dict[str
     release.write_text("\n".join([*(f"{k}: {v}" for k, v in fields.items()), "SHA256:", *sums]) + "\n")
 
 
-def sign(folder: Path, ring: Ring, key: str) -> None:
+def sign(folder: Path, vendor: Vendor) -> None:
     """Sign the folder's Release file."""
-    ring.sign(key, "--clearsign", folder / "Release", folder / "InRelease")
-    ring.sign(key, "--detach-sign", folder / "Release", folder / "Release.gpg")
+    vendor.sign("--clearsign", folder / "Release", folder / "InRelease")
+    vendor.sign("--detach-sign", folder / "Release", folder / "Release.gpg")
 
 
-def flat(root: Path, packages: list[Package], given: Path, ring: Ring, key: str) -> None:
+def flat(root: Path, packages: list[Package], vendor: Vendor) -> None:
     """Make a flat repository (suite ``/``)."""
     root.mkdir(parents=True)
     for package in packages:
-        build(package, given, root)
-    index(root, root, root / "Packages", root / "Release", {"Label": f"stand-in {key} (simulated)"})
-    sign(root, ring, key)
+        build(package, vendor.given, root)
+    index(root, root, root / "Packages", root / "Release", {"Label": f"stand-in {vendor.key} (simulated)"})
+    sign(root, vendor)
 
 
-def suite(
-    root: Path, names: tuple[str, str], packages: list[Package], given: Path, ring: Ring, key: str
-) -> None:
+def suite(root: Path, names: tuple[str, str], packages: list[Package], vendor: Vendor) -> None:
     """Make a repository with one suite and one component."""
     codename, component = names
     pool, dist = root / "pool", root / "dists" / codename
     pool.mkdir(parents=True)
     for package in packages:
-        build(package, given, pool)
-    extra = {
-        "Label": f"stand-in {key} (simulated)",
-        "Suite": codename,
-        "Codename": codename,
-        "Components": component,
-    }
+        build(package, vendor.given, pool)
     dist.mkdir(parents=True)
-    index(root, pool, dist / component / "binary-amd64/Packages", dist / "Release", extra)
-    sign(dist, ring, key)
+    named = {"Suite": codename, "Codename": codename, "Components": component}
+    packages_file = dist / component / "binary-amd64/Packages"
+    index(
+        root, pool, packages_file, dist / "Release", {"Label": f"stand-in {vendor.key} (simulated)", **named}
+    )
+    sign(dist, vendor)

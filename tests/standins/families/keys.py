@@ -57,3 +57,16 @@ class Ring:
         """End gpg's agent and delete the secret keys."""
         subprocess.run(["gpgconf", "--homedir", self.home, "--kill", "all"], check=True)
         shutil.rmtree(self.home)
+
+
+@dataclass(frozen=True)
+class Vendor:
+    """Who signs a repository, and where the programs are that its packages bring."""
+
+    key: str
+    ring: Ring
+    given: Path
+
+    def sign(self, kind: str, source: Path, target: Path) -> None:
+        """Sign a file with this vendor's key."""
+        self.ring.sign(self.key, kind, source, target)

@@ -1,4 +1,4 @@
-"""What a part of a package puts on the disk, and the shell lines that run after installing and before removing it.
+"""What a part of a package puts on the disk, and the shell lines that run after installing, before removing.
 
 The shell lines do the same whatever the package format is, and may run twice.
 """
@@ -19,15 +19,16 @@ UNITS = "usr/lib/systemd/system"
 Scripts = tuple[str, str]
 NOTHING: Scripts = ("", "")
 
-# The library reads its version from the simulation's file, and the module is loaded anew as a reboot would do it.
+# The library reads its version from the simulation's file, and the module is loaded anew as by a reboot.
 FOLLOW = """[ ! -e /etc/gpu-host/simulated ] || {{
-  sed -i 's/^driver_version = .*/driver_version = {driver}/; s/^cuda_version = .*/cuda_version = {cuda}/' /etc/gpu-host/simulated
+  sed -i 's/^driver_version = .*/driver_version = {driver}/' /etc/gpu-host/simulated
+  sed -i 's/^cuda_version = .*/cuda_version = {cuda}/' /etc/gpu-host/simulated
   [ ! -d /run/systemd/system ] || systemctl restart gpu-host-simulated-card.service
 }}
 ldconfig
 """
 DKMS = """#!/bin/sh
-# Stand-in for DKMS (simulated, gpu-host): it builds nothing, and says of each source package that it is installed.
+# Stand-in for DKMS (simulated, gpu-host): it builds nothing, and calls each source installed.
 [ "$1" = status ] || exit 0
 for conf in /usr/src/*/dkms.conf; do
   [ -e "$conf" ] || continue
@@ -188,7 +189,7 @@ PARTS: dict[str, Callable[[Path, Package, Path], Scripts]] = {
     "client": client,
     "containerd": containerd,
 }
-# Debian's Docker packages start their services at installation, as Docker's own do; rpms leave that to the administrator.
+# Packages for apt start their services; rpms leave that to the administrator.
 STARTED_BY_DEB = {
     "engine": "containerd.service docker.service docker.socket",
     "persistenced": "nvidia-persistenced.service",

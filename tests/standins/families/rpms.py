@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
 
 from catalogue import SIMULATED, Package
-from keys import Ring
+from keys import Vendor
 from payload import fill
 
 MODULE = "nvidia-driver"
@@ -60,24 +61,25 @@ def spec(package: Package, tree: Path, after: str, before: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def build(
-    package: Package, given: Path, folder: Path, tree: Path | None = None, scripts: tuple[str, str] = ("", "")
-) -> None:
-    """Build one package into the folder, from its parts or from a prepared tree."""
+def build(package: Package, given: Path, folder: Path) -> None:
+    """Build one package from its parts into the folder."""
     with tempfile.TemporaryDirectory() as scratch:
-        if tree is None:
-            tree = Path(scratch) / "tree"
-            tree.mkdir(mode=0o755)
-            scripts = fill(tree, package, given)
+        tree = Path(scratch) / "tree"
+        tree.mkdir(mode=0o755)
+        pack(package, folder, tree, fill(tree, package, given))
+
+
+def pack(package: Package, folder: Path, tree: Path, scripts: tuple[str, str]) -> None:
+    """Pack a prepared tree."""
+    with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "package.spec"
         file.write_text(spec(package, tree, *scripts))
-        defines = {**OPTIONS, "_topdir": f"{scratch}/build", "_rpmdir": f"{scratch}/rpms"}
-        argv = ["rpmbuild", "-bb", "--quiet", "--target", "x86_64", file]
-        for name, value in defines.items():
+        argv = ["rpmbuild", "-bb", "--quiet", "--target", "x86_64", str(file)]
+        for name, value in {**OPTIONS, "_topdir": f"{scratch}/build", "_rpmdir": f"{scratch}/rpms"}.items():
             argv += ["--define", f"{name} {value}"]
         done = subprocess.run(argv, check=False, capture_output=True, text=True)
         if done.returncode:
-            raise SystemExit(f"rpmbuild of {package.name} failed:\n{done.stdout}{done.stderr}")
+            sys.exit(f"rpmbuild of {package.name} failed:\n{done.stdout}{done.stderr}")
         for made in Path(scratch, "rpms").rglob("*.rpm"):
             shutil.move(made, folder)
 
@@ -104,8 +106,8 @@ def modules(by_stream: dict[str, list[Package]]) -> str:
         artifacts = "\n".join(f"    - {nevra(package)}" for package in packages)
         documents.append(
             "document: modulemd\nversion: 2\ndata:\n"
-            f'  name: {MODULE}\n  stream: "{stream}"\n  version: {20261101000000 + number}\n  context: simulated\n'
-            f"  arch: x86_64\n  summary: NVIDIA driver, stream {stream} {SIMULATED}\n"
+            f'  name: {MODULE}\n  stream: "{stream}"\n  version: {20261101000000 + number}\n'
+            f"  context: simulated\n  arch: x86_64\n  summary: NVIDIA driver, stream {stream} {SIMULATED}\n"
             "  description: Made by gpu-host for its simulated hosts.\n  license:\n    module: [Apache-2.0]\n"
             "  profiles:\n    default:\n      rpms:\n"
             f"      - {'nvidia-open' if 'open' in stream else 'cuda-drivers'}\n"
@@ -119,9 +121,10 @@ def modules(by_stream: dict[str, list[Package]]) -> str:
     return "".join(f"---\n{document}...\n" for document in documents)
 
 
-def sign(folder: Path, ring: Ring, key: str, by_stream: dict[str, list[Package]] | None = None) -> None:
+def sign(folder: Path, vendor: Vendor, by_stream: dict[str, list[Package]] | None = None) -> None:
     """Sign the packages, make the repository's metadata anew and sign that too."""
-    defines = ["--define", f"_gpg_name {ring.fingerprints[key]}", "--define", f"_gpg_path {ring.home}"]
+    ring = vendor.ring
+    defines = ["--define", f"_gpg_name {ring.fingerprints[vendor.key]}", "--define", f"_gpg_path {ring.home}"]
     rpms = sorted(folder.glob("*.rpm"))
     for action in ("--delsign", "--addsign"):
         subprocess.run(["rpmsign", action, *defines, *rpms], check=True, stdout=subprocess.DEVNULL)
@@ -131,50 +134,45 @@ def sign(folder: Path, ring: Ring, key: str, by_stream: dict[str, list[Package]]
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch) / "modules.yaml"
             file.write_text(modules(by_stream))
-            argv = ["modifyrepo_c", "--mdtype=modules", file, folder / "repodata"]
+            argv = ["modifyrepo_c", "--mdtype=modules", str(file), str(folder / "repodata")]
             subprocess.run(argv, check=True, stdout=subprocess.DEVNULL)
-    ring.sign(key, "--detach-sign", folder / "repodata/repomd.xml", folder / "repodata/repomd.xml.asc")
-    ring.export(key, folder / "repodata/repomd.xml.key")
+    vendor.sign("--detach-sign", folder / "repodata/repomd.xml", folder / "repodata/repomd.xml.asc")
 
 
 def repository(
-    folder: Path,
-    packages: list[Package],
-    given: Path,
-    ring: Ring,
-    key: str,
-    by_stream: dict[str, list[Package]] | None = None,
+    folder: Path, packages: list[Package], vendor: Vendor, by_stream: dict[str, list[Package]] | None = None
 ) -> None:
     """Make a signed repository."""
     folder.mkdir(parents=True)
     for package in packages:
-        build(package, given, folder)
-    sign(folder, ring, key, by_stream)
+        build(package, vendor.given, folder)
+    sign(folder, vendor, by_stream)
 
 
-def from_debs(folder: Path, debs: list[Path], given: Path, ring: Ring, key: str) -> None:
-    """Make a signed repository of the rpms that hold the same as these Debian packages."""
+def from_debs(folder: Path, debs: list[Path], vendor: Vendor) -> None:
+    """Make a signed repository of rpms that hold the same as these Debian packages."""
     folder.mkdir(parents=True)
     for deb in debs:
         with tempfile.TemporaryDirectory() as scratch:
-            tree, scripts = Path(scratch) / "tree", Path(scratch) / "control"
+            tree, control = Path(scratch) / "tree", Path(scratch) / "control"
             subprocess.run(["dpkg-deb", "-x", deb, tree], check=True)
-            subprocess.run(["dpkg-deb", "-e", deb, scripts], check=True)
-            fields = dict(
-                line.split(": ", 1) for line in (scripts / "control").read_text().splitlines() if ": " in line
+            subprocess.run(["dpkg-deb", "-e", deb, control], check=True)
+            pack(
+                described((control / "control").read_text()),
+                folder,
+                tree,
+                (script(control / "postinst"), script(control / "prerm")),
             )
-            names = [words.split() for words in fields.get("Depends", "").split(", ") if words]
-            needs = [
-                f"{n[0]} >= {n[2].rstrip(')')}" for n in names if n[0].startswith(("nvidia-", "libnvidia-"))
-            ]
-            package = Package(
-                fields["Package"],
-                fields["Version"],
-                fields["Description"].partition(" (simulated")[0],
-                needs=tuple(needs),
-            )
-            build(package, given, folder, tree, (script(scripts / "postinst"), script(scripts / "prerm")))
-    sign(folder, ring, key)
+    sign(folder, vendor)
+
+
+def described(control: str) -> Package:
+    """Return the package that a control file describes; of its dependencies, those of the same vendor."""
+    fields = dict(line.split(": ", 1) for line in control.splitlines() if ": " in line)
+    words = [need.split() for need in fields.get("Depends", "").split(", ")]
+    needs = (f"{need[0]} >= {need[2].rstrip(')')}" for need in words if need and "nvidia-" in need[0])
+    summary = fields["Description"].partition(" (simulated")[0]
+    return Package(fields["Package"], fields["Version"], summary, needs=tuple(needs))
 
 
 def script(path: Path) -> str:
