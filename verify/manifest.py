@@ -96,6 +96,7 @@ _HOST_GLOBS: tuple[Spec, ...] = (
     {"pattern": "/sys/firmware/efi/efivars/SecureBoot-*", "read": True, "limit": 64},
     {"pattern": f"{_DKMS}/*/build/make.log", "read": True, "newest": True, "keep": "tail", "limit": 8192},
     {"pattern": f"{_DKMS}/*/*/*/log/make.log", "read": True, "newest": True, "keep": "tail", "limit": 8192},
+    {"pattern": "/run/user/*/docker.sock"},
     {"pattern": "/lib/modules/*"},
     {"pattern": "/lib/modules/*/updates/dkms/nvidia*"},
     {"pattern": "/lib/modules/*/kernel/drivers/video/nvidia*"},

@@ -39,7 +39,10 @@ def answers(state: State) -> Verdict:
     if not inside.answers:
         meaning, remedy = TROUBLES[inside.trouble or Trouble.UNKNOWN]
         if host.answers:
-            remedy = "make a new container; still so? systemctl restart nvidia-cdi-refresh docker"
+            remedy = (
+                "make a new container (systemctl daemon-reload takes the card from running ones); "
+                "still so? systemctl restart nvidia-cdi-refresh docker"
+            )
         return failed(
             f"in the container: {meaning}; it says {inside.said!r}", remedy, inside.evidence, between
         )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks.cgroups import no_cgroups
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
 from verify.compat.engine import has_cdi, needs_cdi_feature
 from verify.facts.runtime import DAEMON_JSON
@@ -30,8 +31,9 @@ def in_file(state: State) -> Verdict:
         return not_applicable(
             f"not applicable: the engine has {len(state.engine.cdi_devices)} CDI devices and no runtime"
         )
-    if not runtime.recorded or not runtime.readable:
-        return not_recorded(DAEMON_JSON)
+    if runtime.config_file != DAEMON_JSON or not runtime.recorded or not runtime.readable:
+        instead = f", which this daemon reads in the place of {DAEMON_JSON}"
+        return not_recorded(runtime.config_file + (instead if runtime.config_file != DAEMON_JSON else ""))
     if runtime.damage:
         return failed(
             f"{DAEMON_JSON} is damaged: {runtime.damage}",
@@ -68,6 +70,13 @@ def in_daemon(state: State) -> Verdict:
     if "nvidia" in engine.runtimes:
         return passed(f"the running daemon has the runtime nvidia: {engine.runtimes['nvidia']}", evidence)
     listed = ", ".join(engine.runtimes) or "none"
+    if engine.stranger:
+        return failed(
+            f"the running daemon has no runtime nvidia (it has: {listed}); it is {engine.stranger}",
+            "make site LIMIT=HOST  # role docker_engine says what to do about this engine",
+            evidence,
+            (Layer.ENGINE, Layer.RUNTIME),
+        )
     if state.runtime.path:
         return failed(
             f"{DAEMON_JSON} names the runtime nvidia, the running daemon does not have it (it has: {listed})",
@@ -111,5 +120,6 @@ def cdi_enabled(state: State) -> Verdict:
 CHECKS = (
     Check("runtime.in-file", Layer.RUNTIME, in_file, needs=("toolkit.installed",)),
     Check("runtime.in-daemon", Layer.RUNTIME, in_daemon, needs=("engine.answers", "toolkit.installed")),
+    Check("runtime.no-cgroups", Layer.RUNTIME, no_cgroups, needs=("engine.answers", "toolkit.installed")),
     Check("runtime.cdi-enabled", Layer.RUNTIME, cdi_enabled, needs=("engine.answers",)),
 )

@@ -77,7 +77,8 @@ def gives_none(state: State) -> Verdict:
     run = state.runs.get("run-none")
     if run is None or not run.ran:
         return _unjudged(run, "run-none")
-    evidence = (*run.evidence, f"docker-info: DefaultRuntime: {state.engine.default_runtime}")
+    default = state.engine.default_runtime
+    evidence = (*run.evidence, *((f"docker-info: DefaultRuntime: {default}",) if default else ()))
     if run.cards and state.engine.nvidia_is_default:
         return warned(
             f"a container that did not ask sees {count(len(run.cards), 'card')}: runtime "

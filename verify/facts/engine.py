@@ -23,7 +23,10 @@ _DENIED = re.compile(r"permission denied", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """``answers`` is about the daemon; a client alone also prints an info."""
+    """``answers`` is about the daemon; a client alone also prints an info.
+
+    ``stranger`` names a daemon that does not read this system's daemon.json.
+    """
 
     recorded: bool
     client: bool
@@ -38,6 +41,9 @@ class EngineFacts:
     default_runtime: str | None
     cdi_dirs: tuple[str, ...] | None
     cdi_devices: tuple[str, ...]
+    rootless: bool
+    rootless_sockets: tuple[str, ...]
+    stranger: str | None
     evidence: tuple[str, ...]
     said: str
 
@@ -72,6 +78,9 @@ def engine_facts(recording: Recording) -> EngineFacts:
         default_runtime=as_text(document.get("DefaultRuntime")),
         cdi_dirs=_cdi_dirs(document),
         cdi_devices=_cdi_devices(document),
+        rootless=_rootless(document),
+        rootless_sockets=_rootless_sockets(recording),
+        stranger=_stranger(document),
         evidence=tuple(_evidence(asked, unit, socket, document)),
         said=_said(lead),
     )
@@ -107,6 +116,27 @@ def _cdi_devices(info: Mapping[str, Any]) -> tuple[str, ...]:
     devices = (as_object(device) for device in as_list(info.get("DiscoveredDevices")))
     names = (as_text(device.get("ID")) for device in devices if device.get("Source") == "cdi")
     return tuple(name for name in names if name and name.startswith("nvidia.com/gpu="))
+
+
+def _rootless(info: Mapping[str, Any]) -> bool:
+    return any("name=rootless" in str(option) for option in as_list(info.get("SecurityOptions")))
+
+
+def _rootless_sockets(recording: Recording) -> tuple[str, ...]:
+    return tuple(
+        str(path)
+        for pattern, paths in recording.globs.items()
+        if pattern.endswith("/docker.sock")
+        for path in paths
+    )
+
+
+def _stranger(info: Mapping[str, Any]) -> str | None:
+    if info.get("OperatingSystem") == "Docker Desktop":
+        return "Docker Desktop, which reads no file of this system"
+    if str(info.get("DockerRootDir") or "").startswith("/var/snap/"):
+        return "a snap, which keeps a daemon.json of its own"
+    return "rootless, and reads ~/.config/docker/daemon.json of its user" if _rootless(info) else None
 
 
 def _properties(entry: CommandEntry | None) -> dict[str, str]:

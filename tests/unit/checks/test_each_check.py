@@ -76,6 +76,13 @@ def _no_runtime_in_file(m: Machine) -> None:
     m.files["/etc/docker/daemon.json"]["text"] = "{}"
 
 
+def _no_cgroups(m: Machine) -> None:
+    m.files["/etc/nvidia-container-runtime/config.toml"]["text"] = (
+        "[nvidia-container-cli]\nno-cgroups = true\n"
+    )
+    m.info(ServerVersion="28.5.1")
+
+
 def _no_specs(m: Machine) -> None:
     assert m.host
     m.host["globs"]["/var/run/cdi/*"] = []
@@ -125,6 +132,7 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     "toolkit.cdi-spec": (Status.FAIL, _no_specs),
     "runtime.in-file": (Status.FAIL, _no_runtime_in_file),
     "runtime.in-daemon": (Status.FAIL, _only_runc),
+    "runtime.no-cgroups": (Status.FAIL, _no_cgroups),
     "runtime.cdi-enabled": (Status.FAIL, lambda m: m.info(CDISpecDirs=[])),
     **{f"container.{name}": (Status.FAIL, _refuse(name)) for name in (
         "run-gpus-all", "run-gpus-first", "run-runtime", "run-runtime-first",
@@ -152,7 +160,9 @@ _ABSENT_FILES: dict[str, tuple[str, ...]] = {
 _ABSENT_COMMANDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("driver.answers", "driver.every-card", "driver.security-floor", "driver.branch"), SMI),
     "engine.answers": ("docker-info", "docker-version"),
-    **dict.fromkeys(("runtime.in-daemon", "runtime.cdi-enabled"), ("docker-info", "docker-version")),
+    **dict.fromkeys(
+        ("runtime.in-daemon", "runtime.no-cgroups", "runtime.cdi-enabled"), ("docker-info", "docker-version")
+    ),
     **dict.fromkeys(
         ("toolkit.installed", "toolkit.one-version", "toolkit.safe-version", "toolkit.known-fault"),
         ("toolkit-packages",),

@@ -73,6 +73,12 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     "runtime-file-damaged-comma": ("runtime.in-file", "fail", "damaged: line 2"),
     "runtime-file-empty": ("runtime.in-file", "fail", "it is empty"),
     "runtime-file-missing": ("runtime.in-file", "fail", "does not name the runtime nvidia"),
+    "runtime-daemon-is-a-snap": ("runtime.in-daemon", "fail", "it is a snap"),
+    "runtime-daemon-is-desktop": ("runtime.in-daemon", "fail", "it is Docker Desktop"),
+    "runtime-no-cgroups-on": ("runtime.no-cgroups", "fail", "no-cgroups is true, which is for rootless"),
+    "runtime-no-cgroups-rootless-off": ("runtime.no-cgroups", "fail", "rootless and no-cgroups is false"),
+    "runtime-no-cgroups-two-engines": ("runtime.no-cgroups", "warn", "never both"),
+    "runtime-toolkit-config-damaged": ("runtime.no-cgroups", "fail", "config.toml is damaged"),
     "runtime-not-restarted": ("runtime.in-daemon", "fail", "the running daemon does not have it"),
     "runtime-unregistered": ("runtime.in-file", "fail", "does not name the runtime nvidia"),
     "toolkit-below-safe": (

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.unit.facts.build import recording, said
-from verify.facts.runtime import DAEMON_JSON, runtime_facts
+from verify.facts.runtime import DAEMON_JSON, TOOLKIT_CONFIG, runtime_facts
 from verify.facts.toolkit import CdiSpec, toolkit_facts
 
 SPEC = {"cdiVersion": "0.7.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "all"}]}
@@ -119,3 +119,45 @@ def test_missing_unreadable_and_not_recorded() -> None:
 )
 def test_a_runtime_by_flag(unit: str, flag: str | None) -> None:
     assert runtime_facts(recording(commands={"docker-unit": said(unit)})).by_flag == flag
+
+
+@pytest.mark.parametrize(
+    ("unit", "file"),
+    [
+        ("ExecStart=/usr/bin/dockerd -H fd://", DAEMON_JSON),
+        ("ExecStart=/usr/bin/dockerd --config-file /srv/d.json -H fd://", "/srv/d.json"),
+        ("ExecStart=/usr/bin/dockerd --config-file=/srv/d.json", "/srv/d.json"),
+        (
+            "ExecStart=/usr/bin/dockerd --config-file=/old\nExecStart=\nExecStart=/usr/bin/dockerd",
+            DAEMON_JSON,
+        ),
+    ],
+)
+def test_a6_the_file_that_the_unit_names(unit: str, file: str) -> None:
+    assert runtime_facts(recording(commands={"docker-unit": said(unit)})).config_file == file
+
+
+@pytest.mark.parametrize(
+    ("entry", "on", "damage"),
+    [
+        (None, None, False),
+        ({"error": "EACCES"}, None, False),
+        ({"missing": True}, False, False),
+        ({"text": ""}, False, False),
+        ({"text": "[nvidia-container-cli]\n#no-cgroups = true\n"}, False, False),
+        ({"text": "[nvidia-container-cli]\nno-cgroups = true\n"}, True, False),
+        ({"text": "[nvidia-container-cli]\nno-cgroups = false\n"}, False, False),
+        ({"text": "no-cgroups = true\n"}, False, False),
+        ({"text": "[nvidia-container-runtime]\nno-cgroups = true\n"}, False, False),
+        ({"text": "nvidia-container-cli = 1\n"}, False, False),
+        ({"text": "[nvidia-container-cli\n"}, None, True),
+    ],
+)
+def test_a8_the_switch(
+    entry: dict[str, object] | None,
+    on: bool | None,  # noqa: FBT001
+    damage: bool,  # noqa: FBT001
+) -> None:
+    files = {TOOLKIT_CONFIG: entry} if entry else {}
+    found = runtime_facts(recording(files=files))
+    assert (found.no_cgroups, bool(found.config_damage)) == (on, damage)
