@@ -1,16 +1,19 @@
-"""nvidia-ctk: runtime configure, cdi generate, cdi list, config."""
+"""nvidia-ctk: runtime configure, cdi generate, cdi list, config, system."""
 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from . import cdi, daemon_json, driver, go_json, log, nvml, settings
+from . import cdi, daemon_json, driver, go_json, log, nodes, nvml, settings
 from .errors import ToolkitError
 
 SPEC_FOLDERS = ("/etc/cdi", "/var/run/cdi")
+# Without additionalGids, which came with CDI 0.7.0, the real one writes a schema that older engines read.
+NO_GIDS = "no-additional-gids-for-device-nodes"
 
 
 def _truth(text: str) -> bool:
@@ -65,6 +68,8 @@ def generate(given: argparse.Namespace) -> None:
     import yaml  # noqa: PLC0415 - runs on the host, where only this command needs it
 
     document = specification(given.mode)
+    if NO_GIDS in given.feature_flag:
+        document["cdiVersion"] = "0.5.0"
     as_json = given.format == "json" or given.output.endswith(".json")
     text = go_json.dumps(document) + "\n" if as_json else "---\n" + yaml.safe_dump(document, sort_keys=False)
     if not given.output:
@@ -135,10 +140,22 @@ def parser() -> argparse.ArgumentParser:
     one.add_argument("--output", default="")
     one.add_argument("--format", choices=("yaml", "json"), default="yaml")
     one.add_argument("--mode", "--discovery-mode", choices=("auto", "nvml", "management"), default="auto")
+    one.add_argument(
+        "--feature-flag", "--feature-flags", dest="feature_flag", action="append",
+        default=os.environ.get("NVIDIA_CTK_CDI_GENERATE_FEATURE_FLAGS", "").split(","),
+    )  # fmt: skip
     one.set_defaults(run=generate)
     one = specs.add_parser("list", allow_abbrev=False)
     one.add_argument("--spec-dir", action="append")
     one.set_defaults(run=listed)
+    system = commands.add_parser("system").add_subparsers(required=True, metavar="COMMAND")
+    one = system.add_parser("create-device-nodes", allow_abbrev=False)
+    one.add_argument("--control-devices", action="store_true")
+    one.add_argument("--load-kernel-modules", action="store_true")
+    one.set_defaults(run=nodes.create)
+    one = system.add_parser("create-dev-char-symlinks", allow_abbrev=False)
+    one.add_argument("--create-all", action="store_true")
+    one.set_defaults(run=nodes.link)
     one = commands.add_parser("config", allow_abbrev=False)
     one.add_argument("--config-file", type=Path, default=settings.PATH)
     one.add_argument("--in-place", "-i", action="store_true")
