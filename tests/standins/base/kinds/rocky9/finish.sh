@@ -1,5 +1,13 @@
 # shellcheck shell=sh
 # The names and the package manager of Rocky Linux 9 on a Debian 13 root.
+# dnf and rpm; what a minimal Rocky has under its own names; the libraries that Debian's engine is linked with.
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends \
+  dnf python3-dnf dnf-plugins-core rpm createrepo-c curl iptables libseccomp2 libsystemd0 python3-yaml > /dev/null
+apt-get purge -y -qq python3-apt > /dev/null
+apt-get clean
+rm -rf /var/lib/apt/lists/*
+
 cp /kind/os-release /usr/lib/os-release
 echo 'Rocky Linux release 9.6 (Blue Onyx)' > /etc/redhat-release
 ln -sf redhat-release /etc/system-release
