@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
+import socket
 import subprocess
+import time
 from pathlib import Path
+from threading import Thread
 
 
 class Look:
@@ -36,6 +39,46 @@ class Look:
     def real(self, path: str) -> str:
         """Return a path with its links followed."""
         return f"/{self.at(path).resolve().relative_to(self.root.resolve())}"
+
+    def inode(self, path: str) -> int | None:
+        """Return a file's inode: the kernel's list of locks names files by it."""
+        try:
+            return self.at(path).stat().st_ino
+        except OSError:
+            return None
+
+    def space(self, path: str) -> dict[str, int] | None:
+        """Return what is free on the file system that holds a path, None where nothing tells."""
+        try:
+            found = os.statvfs(self.at(path))
+        except OSError:
+            return None
+        # Some file systems count no inodes: 0 of 0 is not full.
+        return {
+            "bytes": found.f_frsize * found.f_blocks,
+            "free": found.f_frsize * found.f_bavail,
+            "inodes": found.f_files,
+            "inodes_free": found.f_favail,
+        }
+
+    def resolves(self, names: list[str], seconds: float = 5.0) -> dict[str, bool]:
+        """Tell which host names have an address; all are asked at once, none for longer than told."""
+        found: dict[str, bool] = {}
+
+        def ask(name: str) -> None:
+            try:
+                found[name] = bool(socket.getaddrinfo(name, None))
+            except (OSError, UnicodeError):
+                found[name] = False
+
+        # Daemons: a resolver that hangs must not hold up the answer.
+        asked = [Thread(target=ask, args=(name,), daemon=True) for name in dict.fromkeys(names)]
+        for thread in asked:
+            thread.start()
+        end = time.monotonic() + seconds
+        for thread in asked:
+            thread.join(max(0.0, end - time.monotonic()))
+        return {name: found.get(name, False) for name in names}
 
     def which(self, name: str) -> str | None:
         """Return where a program is."""

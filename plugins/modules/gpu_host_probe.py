@@ -25,6 +25,26 @@ options:
     type: list
     elements: path
     default: []
+  needed:
+    description: Those of C(packages) without which something will have to be brought.
+    type: list
+    elements: str
+    default: []
+  names:
+    description:
+      - Host names that packages may come from. They are resolved, with those of the host's own sources, only
+        where one of C(needed), an engine or a driver is missing, since only then they are needed.
+    type: list
+    elements: str
+    default: []
+  image:
+    description: An image of the running engine that is looked for; empty asks for none.
+    type: str
+    default: ""
+  epoch:
+    description: The controller's clock as the task starts, in seconds; it comes back beside the host's.
+    type: float
+    default: 0.0
 author: [gpu-host maintainers]
 """
 
@@ -44,6 +64,7 @@ engine: {description: "Docker: client, daemon, version.", type: dict, returned: 
 driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: when asked for}
 toolkit: {description: The toolkit's programs., type: dict, returned: when asked for}
 cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
+image: {description: "If the image is there; null where nothing tells.", type: bool, returned: when asked for}
 packages: {description: Installed versions by name., type: dict, returned: always}
 files: {description: Text by path; null where unreadable., type: dict, returned: always}
 """
@@ -72,12 +93,30 @@ LOOKS = {
 SUBSETS = [*LOOKS, "cdi"]
 
 
+def image(look: Look, name: str, engine: dict) -> bool | None:
+    """Look for an image where a daemon runs anyway: the socket of one that is stopped would start it."""
+    if not engine.get("active"):
+        return None
+    rc, _said = look.run(["docker", "-H", "unix:///var/run/docker.sock", "image", "inspect", name], 10.0)
+    return rc == 0
+
+
+def lacks(result: dict, wanted: list[str], found: dict) -> bool:
+    """Tell whether something will have to be brought."""
+    driver, engine = result.get("driver", {}), result.get("engine", {})
+    return bool(set(wanted) - set(found)) or not driver.get("tool") or not engine.get("client")
+
+
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
             "subset": {"type": "list", "elements": "str", "choices": SUBSETS, "default": SUBSETS},
             "packages": {"type": "list", "elements": "str", "default": []},
             "files": {"type": "list", "elements": "path", "default": []},
+            "needed": {"type": "list", "elements": "str", "default": []},
+            "names": {"type": "list", "elements": "str", "default": []},
+            "image": {"type": "str", "default": ""},
+            "epoch": {"type": "float", "default": 0.0},
         },
         supports_check_mode=True,
     )
@@ -88,9 +127,18 @@ def main() -> None:
     result = {name: function(look) for name, function in LOOKS.items() if name in wanted}
     if "cdi" in wanted:
         result["cdi"] = cdi(look, result["driver"]["version"])
+    if module.params["image"]:
+        result["image"] = image(look, module.params["image"], result.get("engine", {}))
+    installed = packages(look, module.params["packages"])
+    if "pending" in result:
+        result["pending"]["controller_epoch"] = module.params["epoch"] or None
+        # A run that has nothing to bring asks no name service.
+        wanted_names = module.params["names"] + result["pending"]["source_hosts"]
+        due = module.params["names"] and lacks(result, module.params["needed"], installed)
+        result["pending"]["names"] = look.resolves(wanted_names) if due else {}
     module.exit_json(
         changed=False,
-        packages=packages(look, module.params["packages"]),
+        packages=installed,
         files={path: look.text(path) for path in module.params["files"]},
         **result,
     )

@@ -14,13 +14,23 @@ if TYPE_CHECKING:
 class Machine(Look):
     """A machine below a folder; a command that was not given is not installed."""
 
-    def __init__(self, root: Path, files: Mapping[str, str], commands: Mapping[str, tuple[int, str]]) -> None:
+    def __init__(
+        self,
+        root: Path,
+        files: Mapping[str, str],
+        commands: Mapping[str, tuple[int, str]],
+        spaces: Mapping[str, dict[str, int]] | None = None,
+    ) -> None:
         super().__init__(str(root))
         self.commands = commands
+        self.spaces = spaces or {}
         for name, text in files.items():
             path = self.at(name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
+
+    def space(self, path: str) -> dict[str, int] | None:
+        return self.spaces.get(path)
 
     def which(self, name: str) -> str | None:
         known = {argv.split()[0].rsplit("/", 1)[-1]: argv.split()[0] for argv in self.commands}

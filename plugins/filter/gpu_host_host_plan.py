@@ -1,0 +1,234 @@
+"""Ansible filter: from what the probe found and what is wanted to one table of what will be done. Pure."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+KINDS = {
+    "lab": "lab host",
+    "rented": "rented host with a system of its own",
+    "rented-container": "rented container",
+    "system-container": "container with a systemd of its own",
+    "wsl": "Windows Subsystem for Linux",
+    "simulated": "simulated host (CI simulation, no real card)",
+}
+GIGA = 1_000_000_000
+REBOOT_MARK = "/var/lib/gpu-host/reboot-needed.json"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+DAEMON_JSON = "/etc/docker/daemon.json"
+SHOWN = 12
+
+
+def host_plan(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    """Return lines (layer, now, will be, restart or reboot), and what the changes consist of."""
+    rows = {
+        "machine": machine_row(found),
+        "cards": cards_row(found),
+        "driver": driver_row(found, wanted),
+        "engine": engine_row(found, wanted),
+        "toolkit": toolkit_row(found, wanted),
+        "runtime": runtime_row(found, wanted),
+        "image": image_row(found, wanted),
+    }
+    runtime = rows["runtime"]
+    # It follows what is installed below: Docker looks for the toolkit's hook only when it starts.
+    runtime["change"] = runtime["change"] or rows["engine"]["change"] or rows["toolkit"]["change"]
+    stops: list[str] = []
+    if runtime["change"]:
+        runtime["then"], stops = restart(found, wanted)
+    else:
+        runtime["will"] = "kept"
+    parts = parts_of(rows, wanted)
+    return {
+        "lines": [[name, row["now"], row["will"], row.get("then", "")] for name, row in rows.items()],
+        "changes": any(row["change"] for row in rows.values()),
+        "parts": parts,
+        "installs": any(name != "race image" for name in parts),
+        "downloads": downloads(rows, wanted),
+        "stops": stops,
+    }
+
+
+def parts_of(rows: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """Name what takes up space."""
+    driver = rows["driver"]["change"]
+    taken = {
+        "desktop driver": driver and wanted.get("desktop"),
+        "driver": driver and not wanted.get("desktop"),
+        "kernel module": driver and wanted.get("kernel_module"),
+        "Docker Engine": rows["engine"]["will"].startswith("installed"),
+        "container toolkit": rows["toolkit"]["change"],
+        "race image": rows["image"]["change"],
+    }
+    return [name for name, so in taken.items() if so]
+
+
+def part(found: dict[str, Any], name: str) -> dict[str, Any]:
+    """Return one subject of the look; an empty one where it is missing."""
+    value = found.get(name)
+    return value if isinstance(value, dict) else {}
+
+
+def machine_row(found: dict[str, Any]) -> dict[str, Any]:
+    machine = part(found, "machine")
+    base = machine.get("base") or {}
+    stands_on = f"{base.get('os')} {base.get('version')}"
+    named = machine.get("os_name") or "an unknown operating system"
+    if base and base.get("os") != machine.get("os"):
+        named += f" (as {stands_on})"
+    kind = KINDS.get(machine.get("kind", ""), "machine of an unknown kind")
+    more = [f"{name}: {machine[name]}" for name in ("jetson", "dgx", "kubernetes") if machine.get(name)]
+    hardware = f"{machine.get('architecture', 'unknown architecture')}, kernel {machine.get('kernel', '?')}"
+    said = [f"{kind} ({machine.get('because', 'nothing said what')})", named, hardware, *more]
+    return {"now": "; ".join(said), "will": "", "change": False}
+
+
+def cards_row(found: dict[str, Any]) -> dict[str, Any]:
+    cards = found.get("cards") if isinstance(found.get("cards"), list) else []
+    listed = ", ".join(f"{card.get('address', '?')} is {card.get('id', '?')}" for card in cards or [])
+    return {"now": listed or "none on the PCI bus", "will": "", "change": False}
+
+
+def driver_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    driver, plan = part(found, "driver"), part(part(wanted, "plans"), "driver")
+    if driver.get("works"):
+        now = f"works, {driver.get('version')} from {driver.get('origin')}"
+    else:
+        now = str(driver.get("says") or "nothing answers")
+    then = reboot_due(found)
+    action = plan.get("action", "keep" if driver.get("works") else "install")
+    if plan.get("refusal"):
+        return {"now": now, "will": "refused", "change": False, "then": then}
+    if action in ("keep", "none"):
+        return {"now": now, "will": "kept", "change": False, "then": then}
+    words = [str(plan[key]) for key in ("branch", "version", "flavour") if plan.get(key)]
+    named = " ".join(plan.get("packages") or [])
+    source = f" from {plan['source']}" if plan.get("source") else ""
+    will = f"{action}: {' '.join(words)}{source}" + (f" ({named})" if named else "")
+    if wanted.get("kernel_module") and driver.get("tool"):
+        then = then or "reboot, where a module is loaded already"
+    return {"now": now, "will": will.replace(":  ", ": "), "change": True, "then": then}
+
+
+def reboot_due(found: dict[str, Any]) -> str:
+    """Tell whether the mark of an earlier run still holds: a boot since then has settled it."""
+    files = part(found, "files")
+    try:
+        mark = json.loads(files.get(REBOOT_MARK) or "null")
+    except ValueError:
+        return ""
+    if (
+        not isinstance(mark, dict)
+        or str(mark.get("boot_id", "")).strip() != (files.get(BOOT_ID) or "").strip()
+    ):
+        return ""
+    return f"reboot due: {mark.get('because', 'no reason was noted')}"
+
+
+def engine_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    engine, plan = part(found, "engine"), part(part(wanted, "plans"), "engine")
+    there = engine.get("client") is not None and engine.get("daemon") is not None
+    now = str(engine.get("because") or "no Docker Engine")
+    if there:
+        running = "running" if engine.get("active") else "not running"
+        now = f"Docker {engine.get('version') or 'of unknown version'} {running}"
+        if engine.get("containers_running"):
+            now += f", {engine['containers_running']} containers"
+    if plan.get("refusal"):
+        return {"now": now, "will": "refused", "change": False}
+    if plan.get("install", not there):
+        source = part(plan, "repository").get("url") or "the distribution"
+        names = " ".join(plan.get("names") or ["Docker Engine"])
+        return {"now": now, "will": f"installed from {source}: {names}", "change": True}
+    start = plan.get("start", not engine.get("active"))
+    return {"now": now, "will": "kept" + (", started" if start else ""), "change": bool(start)}
+
+
+def toolkit_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    names, version = wanted.get("toolkit_packages") or [], str(wanted.get("toolkit_version") or "")
+    packages = part(found, "packages")
+    versions = [packages[name] for name in names if name in packages]
+    if part(part(wanted, "plans"), "toolkit").get("refusal"):
+        return {"now": " and ".join(dict.fromkeys(versions)) or "none", "will": "refused", "change": False}
+    if not versions:
+        return {"now": "none", "will": f"{version or 'its default version'} installed", "change": True}
+    skew = len(set(versions)) > 1 or len(versions) < len(names)
+    now = " and ".join(dict.fromkeys(versions)) + (" (four packages that do not agree)" if skew else "")
+    kept = not skew and versions[0] == version
+    return {"now": now, "will": "kept" if kept else f"all four brought to {version}", "change": not kept}
+
+
+def runtime_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    text = part(found, "files").get(part(found, "engine").get("config_file") or DAEMON_JSON)
+    try:
+        document = json.loads(text or "{}")
+        runtimes = document.get("runtimes") or {} if isinstance(document, dict) else {}
+        there = isinstance(runtimes, dict) and "nvidia" in runtimes
+    except ValueError:
+        return {
+            "now": f"{DAEMON_JSON} is damaged",
+            "will": "refused by docker_nvidia_runtime",
+            "change": False,
+        }
+    now = "nvidia registered" if there else "not registered"
+    wish = wanted.get("runtime_default")
+    if there and wish and document.get("default-runtime") != wish:
+        return {"now": now, "will": f"registered, default-runtime {wish}", "change": True}
+    return {"now": now, "will": "registered, the rest of daemon.json kept", "change": not there}
+
+
+def restart(found: dict[str, Any], wanted: dict[str, Any]) -> tuple[str, list[str]]:
+    """Say what a restart of Docker does to what runs there."""
+    engine = part(found, "engine")
+    if not engine.get("active"):
+        return "", []
+    if wanted.get("runtime_restart") == "never":
+        return "Docker is left for you to restart", []
+    count, names = engine.get("containers_running") or 0, engine.get("containers") or []
+    if not count:
+        return "Docker restarts; nothing runs in it", []
+    if engine.get("live_restore"):
+        return f"Docker restarts; its {count} containers keep running (live-restore)", []
+    listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
+    return f"Docker restarts: {count} containers stop" + (f" ({listed})" if listed else ""), list(names)
+
+
+def image_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
+    name = wanted.get("image") or ""
+    if not name:
+        return {"now": "", "will": "", "change": False}
+    if found.get("image"):
+        return {"now": name, "will": "kept, unless what goes into it has changed", "change": False}
+    size = f"{(wanted.get('image_bytes') or 0) / GIGA:.1f} GB"
+    ways = {"archive": f"unpacked from an archive, {size} in all", "pull": f"pulled, {size} in all"}
+    will = ways.get(wanted.get("image_source", ""), f"built on the host, {size} in all")
+    return {"now": f"{name} is not here", "will": will, "change": True}
+
+
+def downloads(rows: dict[str, Any], wanted: dict[str, Any]) -> bool:
+    """Tell whether anything must come over the network: not where all comes from folders and archives."""
+    folders = part(wanted, "folders")
+    layers = any(rows[name]["change"] and not folders.get(name) for name in ("driver", "toolkit"))
+    engine = rows["engine"]["will"].startswith("installed") and not folders.get("engine")
+    image = rows["image"]["change"] and wanted.get("image_source") != "archive"
+    return bool(layers or engine or image)
+
+
+def host_table(plan: dict[str, Any], obstacles: dict[str, Any]) -> list[str]:
+    """Return the plan as lines of text for a log."""
+    width = max((len(line[0]) for line in plan["lines"]), default=0)
+    rows = []
+    for layer, now, will, then in plan["lines"]:
+        row = f"{layer:<{width}}  {now}" + (f" → {will}" if will else "")
+        rows.append(row + (f" [{then}]" if then else ""))
+    notes = [f"note: {said}" for said in obstacles["warnings"]]
+    return rows + notes + [f"waits for: {said}" for said in obstacles["waits"]]
+
+
+class FilterModule:
+    """The filters, by name."""
+
+    def filters(self) -> dict[str, Any]:
+        """Return them."""
+        return {"gpu_host_host_plan": host_plan, "gpu_host_host_table": host_table}
