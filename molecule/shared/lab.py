@@ -18,11 +18,12 @@ SETTINGS = {"ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"), "ANSIBLE_NOCOLOR": "1",
 LIMIT_S = 300
 
 
-def play(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run one of the project's playbooks on the scenario's inventory."""
+def play(name: str | Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run one of the project's playbooks, or a scenario's own by its path, on the scenario's inventory."""
     ansible_playbook = Path(sys.executable).with_name("ansible-playbook")
+    playbook = name if isinstance(name, Path) else ROOT / "playbooks" / f"{name}.yml"
     return subprocess.run(
-        [ansible_playbook, "-i", INVENTORY, ROOT / "playbooks" / f"{name}.yml", *arguments],
+        [ansible_playbook, "-i", INVENTORY, playbook, *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False,
         env={**os.environ, **SETTINGS},
     )  # fmt: skip

@@ -13,7 +13,7 @@ done
 if ! in_host test -e /etc/gpu-host/simulated; then
   docker cp -q "$deb" "$container:/root/card.deb" 2>/dev/null || docker cp "$deb" "$container:/root/card.deb"
   # On a system that is not a Debian by name, Debian's own tools lie in a folder of their own.
-  in_host sh -ec 'PATH=$PATH:/usr/lib/gpu-host-simulated-root dpkg -i /root/card.deb && rm /root/card.deb' >&2
+  in_host sh -ec "PATH=\$PATH:/usr/lib/gpu-host-simulated-root dpkg -i /root/card.deb && rm /root/card.deb" >&2
   echo equipped
 fi
 in_host install -d -o admin -g admin -m 0700 /home/admin/.ssh
