@@ -137,10 +137,14 @@ def gpus_way(info: dict | None) -> str:
     if not info:
         return ""
     version = info["ServerVersion"]
-    if not at_least(info, GPUS_BY_CDI):
-        return f"`--gpus` goes through the toolkit's hook (Docker {version})"
-    if by_cdi(info):
+    if at_least(info, GPUS_BY_CDI) and by_cdi(info):
         return f"`--gpus` goes through CDI (Docker {version} tries it first), `--runtime=nvidia` still works"
-    return (
-        f"`--gpus` goes through the toolkit's hook (Docker {version} tries CDI first and found no card there)"
+    first = " tries CDI first and found no card there" if at_least(info, GPUS_BY_CDI) else ""
+    # What the hook adds, systemd is never told of: at the next reload it sets the rules that it knows.
+    loses = (
+        ": from a container that runs so, a systemctl daemon-reload takes the card away (Docker's cgroup "
+        "driver is systemd); `--device nvidia.com/gpu=all` and `--runtime=nvidia` keep it"
+        if info.get("CgroupDriver") == "systemd"
+        else ""
     )
+    return f"`--gpus` goes through the toolkit's hook (Docker {version}{first}){loses}"

@@ -1,31 +1,21 @@
-"""Field cases A1 to A3 on a host with a real Docker: the role as a user runs it, and what is left.
+"""Field cases A1 to A8 and G7 on a host with a real Docker: the role as a user runs it, and what is left.
 
-Needs a simulated host, named by GPU_HOST_TEST_SSH_CONFIG, GPU_HOST_TEST_HOST and GPU_HOST_INVENTORY: its
-Docker is restarted several times. What was in /etc/docker and in the ownership file comes back at the end.
+Needs a simulated host (tests/live/lab.py): its Docker is restarted several times.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import os
-import subprocess
-import sys
-import tempfile
-from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.live.lab import BARE, FILE, IMAGE, RESTART, Host, reach
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-ROOT = Path(__file__).resolve().parents[2]
-PLAY = "- {hosts: all, gather_facts: false, become: true, roles: [docker_nvidia_runtime]}\n"
-FILE = "/etc/docker/daemon.json"
-# Nothing here takes longer than a few seconds: what does, hangs.
-LIMIT_S = 60
 THEIRS: dict[str, Any] = {
     "log-driver": "json-file",
     "log-opts": {"max-size": "10m", "max-file": "3"},
@@ -35,110 +25,12 @@ THEIRS: dict[str, Any] = {
     "default-runtime": "third",
     "features": {"buildkit": True},
 }
-SAVE = """
-[ -e /etc/gpu-host/simulated ] || { echo "this host is not a simulated one" >&2; exit 1; }
-# A run that was killed left the host's own files here: they are the ones to bring back.
-! [ -d /root/test-daemon-json ] || exit 0
-mkdir /root/test-daemon-json
-! [ -d /etc/docker ] || cp -a /etc/docker /root/test-daemon-json/etc
-! [ -e /var/lib/gpu-host/owned.json ] || cp -a /var/lib/gpu-host/owned.json /root/test-daemon-json/
-"""
-RESTART = "systemctl reset-failed docker docker.socket; systemctl restart docker"
-RESTORE = f"""
-rm -rf /etc/docker /var/lib/gpu-host/owned.json
-! [ -d /root/test-daemon-json/etc ] || cp -a /root/test-daemon-json/etc /etc/docker
-! [ -e /root/test-daemon-json/owned.json ] || cp -a /root/test-daemon-json/owned.json /var/lib/gpu-host/
-rm -rf /root/test-daemon-json
-{RESTART}
-"""
-# A Docker that has loaded no file at all, and nothing that this role remembers.
-BARE = """
-owned=/var/lib/gpu-host/owned.json
-rm -rf /etc/docker/daemon.json*
-[ ! -e $owned ] || sed -i s/docker_nvidia_runtime/someone_else/ $owned
-"""
-
-
-@dataclass(frozen=True)
-class Ran:
-    """One run of the role: Ansible's exit status, the module's result, everything that was printed."""
-
-    status: int
-    result: dict[str, Any]
-    printed: str
-
-
-@dataclass(frozen=True)
-class Host:
-    """The host by SSH, and the role run on it."""
-
-    name: str
-    ssh_config: str
-    inventory: str
-    play: Path
-    sockets: str
-
-    def sh(self, script: str) -> str:
-        done = subprocess.run(
-            ["ssh", "-F", self.ssh_config, self.name, "sudo", "sh", "-es"],
-            input=script, capture_output=True, text=True, timeout=LIMIT_S, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, f"{script}: {done.stderr}"
-        return done.stdout
-
-    def has(self, text: str) -> None:
-        encoded = base64.b64encode(text.encode()).decode()
-        self.sh(f"{BARE}\nmkdir -p /etc/docker; echo '{encoded}' | base64 -d > {FILE}")
-
-    def bytes(self) -> str:
-        return base64.b64decode(self.sh(f"base64 {FILE}")).decode()
-
-    def files(self) -> list[str]:
-        return self.sh("ls /etc/docker | grep daemon.json || true").split()
-
-    def started(self) -> str:
-        """Tell one start of Docker from the next."""
-        return self.sh("systemctl show --value -p MainPID -p ActiveEnterTimestampMonotonic docker.service")
-
-    def info(self) -> dict[str, Any]:
-        info: dict[str, Any] = json.loads(self.sh("timeout 10 docker info --format '{{json .}}'"))
-        return info
-
-    def role(self, *arguments: str, **values: Any) -> Ran:
-        ansible_playbook = Path(sys.executable).with_name("ansible-playbook")
-        settings = {
-            "ANSIBLE_CONFIG": str(ROOT / "ansible.cfg"),
-            "ANSIBLE_STDOUT_CALLBACK": "ansible.posix.json",
-            # Ansible names its sockets by the alias, which hosts of other inventories have too.
-            "ANSIBLE_SSH_CONTROL_PATH_DIR": self.sockets,
-        }
-        done = subprocess.run(
-            [ansible_playbook, "-i", self.inventory, "-l", self.name, self.play, *arguments,
-             "-e", json.dumps(values)],
-            cwd=ROOT, capture_output=True, text=True, timeout=LIMIT_S, check=False,
-            env={**os.environ, **settings},
-        )  # fmt: skip
-        assert done.stdout.lstrip().startswith("{"), done.stdout + done.stderr
-        tasks = json.loads(done.stdout)["plays"][0]["tasks"]
-        result: dict[str, Any] = tasks[-1]["hosts"][self.name]
-        return Ran(done.returncode, result, done.stdout + done.stderr)
 
 
 @pytest.fixture(scope="module")
 def reached() -> Iterator[Host]:
-    wanted = ("GPU_HOST_TEST_HOST", "GPU_HOST_TEST_SSH_CONFIG", "GPU_HOST_INVENTORY")
-    missing = [variable for variable in wanted if variable not in os.environ]
-    if missing:
-        pytest.fail(f"needed are the variables {', '.join(wanted)}; not set: {', '.join(missing)}")
-    name, ssh_config, inventory = (os.environ[variable] for variable in wanted)
-    # Sockets' paths may have about 100 characters: pytest's folders are too long for that.
-    with tempfile.TemporaryDirectory(prefix="gh-") as folder:
-        play = Path(folder, "play.yml")
-        play.write_text(PLAY, encoding="utf-8")
-        host = Host(name, ssh_config, inventory, play, folder)
-        host.sh(SAVE)
+    with reach() as host:
         yield host
-        host.sh(RESTORE)
 
 
 @pytest.fixture
@@ -263,3 +155,101 @@ def test_what_docker_does_not_start_with_goes_back_byte_for_byte(host: Host) -> 
     assert host.bytes() == text
     assert host.files() == ["daemon.json"]
     assert "nvidia" not in host.info()["Runtimes"]
+
+
+DROP_IN = "/etc/systemd/system/docker.service.d/try.conf"
+
+
+def test_a5_a_clash_with_the_unit_is_named_while_docker_is_down(host: Host) -> None:
+    text = '{"hosts": ["unix:///var/run/docker.sock"]}'
+    host.has(text)
+    # Docker says it itself, and that is what a user sees: a start that fails.
+    host.sh("systemctl reset-failed docker docker.socket; if systemctl restart docker; then exit 1; fi")
+    said = host.sh("journalctl -u docker -n 30 -o cat --no-pager")
+    assert "specified both as a flag and in the configuration file: hosts" in said
+    ran = host.role()
+    assert ran.status != 0
+    assert "both set hosts (flag: -H fd://)" in ran.result["msg"]
+    assert "that is why Docker is down, and not this role's doing" in ran.result["msg"]
+    assert host.bytes() == text
+    assert host.files() == ["daemon.json"]
+
+
+def test_a5_what_of_ours_is_a_flag_is_not_written_again(host: Host) -> None:
+    flags = (
+        "-H fd:// --containerd=/run/containerd/containerd.sock --default-shm-size=1G "
+        "--add-runtime nvidia=/usr/bin/nvidia-container-runtime --default-runtime=runc"
+    )
+    host.sh(f"""mkdir -p {DROP_IN.rsplit("/", 1)[0]}
+printf '[Service]\\nExecStart=\\nExecStart=/usr/sbin/dockerd \\\\\\n  {flags}\\n' > {DROP_IN}
+systemctl daemon-reload; {RESTART}""")
+    ran = host.role()
+    assert ran.status == 0, ran.printed
+    assert "registers the runtime nvidia already" in ran.printed
+    assert json.loads(host.bytes()) == {"features": {"cdi": True}}
+    assert "nvidia" in host.info()["Runtimes"]
+    again = host.role()
+    assert (again.status, again.result["changed"]) == (0, False), again.printed
+    ran = host.role(docker_nvidia_runtime_default="nvidia")
+    assert ran.status != 0
+    assert "says --default-runtime=runc, and nvidia is asked for" in ran.result["msg"]
+
+
+def test_a6_a_file_that_the_unit_names_is_the_one(host: Host) -> None:
+    other = "/etc/docker/other.json"
+    host.has("{}")
+    host.sh(f"""echo '{{"debug": true}}' > {other}
+echo 'DOCKER_OPTS="--config-file={other}"' > /etc/default/docker; {RESTART}""")
+    ran = host.role()
+    assert ran.status == 0, ran.printed
+    assert f"--config-file {other}: that file is the one" in ran.printed
+    assert host.bytes() == "{}"
+    assert "nvidia" in json.loads(host.sh(f"cat {other}"))["runtimes"]
+    assert "nvidia" in host.info()["Runtimes"]
+    gone = host.role(docker_nvidia_runtime_state="absent")
+    assert gone.status == 0, gone.printed
+    assert json.loads(host.sh(f"cat {other}")) == {"debug": True}
+
+
+def test_a8_the_switch_the_wrong_way_round_is_said(host: Host) -> None:
+    config = "/etc/nvidia-container-runtime/config.toml"
+    host.sh(f"""mkdir -p {config.rsplit("/", 1)[0]}; ! [ -e {config} ] || cp {config} {config}.aside
+printf '[nvidia-container-cli]\\nno-cgroups = true\\n' > {config}""")
+    try:
+        ran = host.role("--check")
+    finally:
+        host.sh(f"rm {config}; ! [ -e {config}.aside ] || mv {config}.aside {config}")
+    assert ran.status == 0, ran.printed
+    assert "no-cgroups = true, which is for rootless Docker only" in ran.printed
+
+
+def test_g7_never_restarts_nothing_and_says_what_is_pending(host: Host) -> None:
+    host.sh(RESTART)
+    started = host.started()
+    ran = host.role(docker_nvidia_runtime_restart="never")
+    assert (ran.status, ran.result["changed"]) == (0, True), ran.printed
+    assert ran.result["pending"] == ["daemon.json changed"]
+    assert "Docker was not restarted (daemon.json changed)" in ran.printed
+    assert host.started() == started
+    assert "nvidia" not in host.info()["Runtimes"]
+    again = host.role(docker_nvidia_runtime_restart="never")
+    assert (again.status, again.result["changed"]) == (0, False), again.printed
+    assert "no runtime nvidia" in again.printed
+    assert host.started() == started
+
+
+def test_g7_containers_are_named_before_the_restart_and_live_restore_keeps_them(host: Host) -> None:
+    host.sh(IMAGE + "docker run -d --name try-web gpu-host-test-live sleep 600")
+    try:
+        ran = host.role("--check")
+        assert "will stop the containers that were running: 1 (try-web)" in ran.printed
+        host.sh("docker start try-web; docker rm -f try-web")
+        host.has('{"live-restore": true}')
+        host.sh(f"{RESTART}; docker run -d --name try-web gpu-host-test-live sleep 600")
+        ran = host.role()
+        assert ran.status == 0, ran.printed
+        assert ran.result["restarted"]
+        assert "stay up over Docker's restart: 1 (try-web)" in ran.printed
+        assert host.sh("docker ps --format '{{.Names}}'").split() == ["try-web"]
+    finally:
+        host.sh("docker rm -f try-web; docker image rm gpu-host-test-live")

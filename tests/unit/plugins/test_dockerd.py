@@ -206,3 +206,16 @@ def test_d1_d6_which_way_gpus_takes(info: dict[str, Any] | None, said: str) -> N
 def test_d1_a_daemon_that_gives_the_card_by_cdi_alone_lacks_nothing() -> None:
     info = {"ServerVersion": "29.4.3", "Runtimes": {"runc": {}}, **CARD}
     assert lacks(info, REGISTERED) == []
+
+
+@pytest.mark.parametrize(
+    ("info", "loses"),
+    [
+        ({"ServerVersion": "26.1.5", "CgroupDriver": "systemd"}, True),
+        ({"ServerVersion": "26.1.5", "CgroupDriver": "cgroupfs"}, False),
+        ({"ServerVersion": "29.4.3", "CgroupDriver": "systemd"}, True),
+        ({"ServerVersion": "29.4.3", "CgroupDriver": "systemd", **CARD}, False),
+    ],
+)
+def test_c10_containers_that_a_daemon_reload_takes_the_card_from(info: dict[str, Any], loses: bool) -> None:  # noqa: FBT001
+    assert ("daemon-reload takes the card away" in gpus_way(info)) is loses
