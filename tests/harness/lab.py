@@ -1,0 +1,194 @@
+"""One simulated host of a harness's own, brought back to a kept state in seconds.
+
+Made by playbooks/simulated_host.yml, as a user's are; kept states are images of it (`docker commit`), and a host
+that comes back is a new container of such an image with a new, empty /var/lib/docker.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import re
+import shutil
+import subprocess
+import tarfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import docker
+
+from tests.harness.plays import ROOT, Play, Ran, play
+
+# The stand-in's own time limits: what a host does in these seconds it does not do at all.
+BOOT_S = 60
+SCRIPT_S = 300
+SIMULATED = ROOT / "inventory/simulated/group_vars/simulated.yml"
+
+
+class LabError(Exception):
+    """The harness's own ground gave way: neither a pass nor a failure of what is tried."""
+
+
+class Lab:
+    """A namespace with one host in it."""
+
+    def __init__(
+        self, namespace: str, kind: str = "debian13", settings: dict[str, Any] | None = None
+    ) -> None:
+        self.namespace, self.name = namespace, f"sim-{namespace}"
+        self.prefix = f"gpu-host-sim-{namespace}"
+        self.container = f"{self.prefix}-{self.name}"
+        self.volume = f"{self.container}-docker"
+        self.folder = ROOT / ".cache/harness" / namespace
+        self.inventory = self.folder / "inventory"
+        self.engine = docker.from_env(timeout=SCRIPT_S)
+        self.write_inventory(kind, settings or {})
+
+    def write_inventory(self, kind: str, settings: dict[str, Any]) -> None:
+        """Write what a user would: a host, and where its things are."""
+        shutil.rmtree(self.inventory, ignore_errors=True)
+        (self.inventory / "group_vars/all").mkdir(parents=True)
+        shutil.copy(SIMULATED, self.inventory / "group_vars/simulated.yml")
+        common = {"simulated_namespace": self.namespace, "simulated_dir": str(self.folder / "state")}
+        (self.inventory / "group_vars/all/main.yml").write_text(json.dumps(common), encoding="utf-8")
+        own = {"simulated_kind": kind, "race_image_archive": str(tiny_archive(self.folder)), **settings}
+        hosts = {"gpu_hosts": {"children": {"simulated": {"hosts": {self.name: own}}}}}
+        (self.inventory / "hosts.yml").write_text(json.dumps(hosts), encoding="utf-8")
+
+    def make(self) -> None:
+        """Make the host: bare, with its cards."""
+        ran = play(self.inventory, "simulated_host")
+        if ran.status:
+            raise LabError(f"{self.namespace} could not be made: {ran.why()}\n{ran.printed[-3000:]}")
+        self.made = self.engine.api.inspect_container(self.container)
+
+    def remove(self) -> None:
+        """Remove all of it."""
+        ran = play(self.inventory, "simulated_host", "-e", "simulated_state=absent")
+        for image in self.engine.images.list(filters={"label": f"gpu-host.namespace={self.namespace}"}):
+            self.engine.images.remove(image.id, force=True)
+        shutil.rmtree(self.folder, ignore_errors=True)
+        if ran.status:
+            raise LabError(f"{self.namespace} could not be removed: {ran.why()}")
+
+    def keep(self, state: str) -> None:
+        """Keep the host as it is now, without its /var/lib/docker."""
+        labels = f"LABEL gpu-host.namespace={self.namespace}"
+        self.engine.containers.get(self.container).commit(
+            repository=self.image(state), pause=True, changes=[labels]
+        )
+
+    def image(self, state: str) -> str:
+        return f"gpu-host-sim/{self.namespace}-{state}"
+
+    def back(self, state: str) -> None:
+        """Bring the host back to a kept state: a new container, a new volume."""
+        api = self.engine.api
+        api.remove_container(self.container, force=True)
+        api.remove_volume(self.volume)
+        api.create_volume(self.volume, labels=self.made["Config"]["Labels"])
+        config = {
+            **self.made["Config"],
+            "Image": self.image(state),
+            "HostConfig": self.made["HostConfig"],
+            "NetworkingConfig": {"EndpointsConfig": {self.prefix: {"Aliases": [self.name]}}},
+        }
+        api.create_container_from_config(config, name=self.container)
+        self.start()
+
+    def start(self) -> None:
+        """Start the container and wait until a person can log in."""
+        self.engine.api.start(self.container)
+        until = time.monotonic() + BOOT_S
+        ready = "systemctl is-system-running | grep -Eq 'running|degraded' && systemctl is-active --quiet ssh"
+        while self.exec(["sh", "-c", ready], check=False).returncode:
+            if time.monotonic() > until:
+                raise LabError(f"{self.container} did not boot within {BOOT_S} s")
+            time.sleep(0.2)
+        found = self.engine.api.inspect_container(self.container)
+        address = found["NetworkSettings"]["Networks"][self.prefix]["IPAddress"]
+        file = self.folder / "state/ssh_config"
+        file.write_text(re.sub(r"(?m)^( *HostName ).*", rf"\g<1>{address}", file.read_text()))
+        # A connection to the container that was here before leads nowhere.
+        for socket in Path.home().glob(f".ansible/cp/gpu-host-{self.namespace}-*"):
+            subprocess.run(
+                ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", "x"], capture_output=True, check=False
+            )
+            socket.unlink(missing_ok=True)
+
+    def kill(self) -> None:
+        """SIGKILL to the host and everything on it at once, and start it again."""
+        self.engine.api.kill(self.container)
+        self.start()
+
+    def exec(
+        self, argv: list[str], stdin: str = "", *, check: bool = True
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command on the host as root, past Ansible and SSH."""
+        done = subprocess.run(
+            ["docker", "exec", "-i", self.container, *argv],
+            input=stdin, capture_output=True, text=True, timeout=SCRIPT_S, check=False,
+        )  # fmt: skip
+        if check and done.returncode:
+            raise LabError(
+                f"on {self.name}: {' '.join(argv)}: {done.stderr.strip() or done.stdout.strip()}\n{stdin}"
+            )
+        return done
+
+    def sh(self, script: str) -> str:
+        return self.exec(["sh", "-es"], script).stdout
+
+    def playing(self, playbook: str, *arguments: str, halt_after: int = 0) -> Play:
+        return Play(self.inventory, playbook, *arguments, halt_after=halt_after)
+
+    def play(self, playbook: str, *arguments: str) -> Ran:
+        return play(self.inventory, playbook, *arguments)
+
+
+@contextmanager
+def made(lab: Lab, *, keep: bool = False) -> Iterator[Lab]:
+    """A lab that is there, and gone afterwards."""
+    try:
+        lab.make()
+        yield lab
+    finally:
+        if not keep:
+            lab.remove()
+
+
+def tiny_archive(folder: Path) -> Path:
+    """Return an archive as the role race_image wants it, of an image with nothing in it."""
+    archive = folder / "race"
+    archive.mkdir(parents=True, exist_ok=True)
+    layer = io.BytesIO()
+    with tarfile.open(fileobj=layer, mode="w") as tar:
+        tar.addfile(tarfile.TarInfo("nothing"), io.BytesIO())
+    name, digest = "gpu-host/race:harness", hashlib.sha256(layer.getvalue()).hexdigest()
+    config = {
+        "architecture": "amd64", "os": "linux", "config": {"Labels": {"gpu-host.simulated": "true"}},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]}, "history": [{"created_by": "harness"}],
+    }  # fmt: skip
+    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
+    members = {
+        "config.json": json.dumps(config).encode(),
+        "layer.tar": layer.getvalue(),
+        "manifest.json": json.dumps(manifest).encode(),
+    }
+    with tarfile.open(archive / "race-image.tar", "w") as tar:
+        for member, data in members.items():
+            info = tarfile.TarInfo(member)
+            info.size = len(data)
+            tar.addfile(info, io.BytesIO(data))
+    size = (archive / "race-image.tar").stat().st_size
+    note = {
+        "name": name,
+        "id": f"sha256:{hashlib.sha256(members['config.json']).hexdigest()}",
+        "bytes": size,
+        "unpacked_bytes": size,
+    }
+    (archive / "race-image.json").write_text(json.dumps(note), encoding="utf-8")
+    return archive
