@@ -2,8 +2,8 @@
 
 usage: python -m tests.harness.kill_points [--points 3] [--jobs 2] [--namespace NAME] [--keep] [--only N…]
 
-Field case G7, and the issue's "Interrupted and repeated": a run that was killed leaves nothing that the next one
-does not finish, and the user's settings are what they were.
+Field case G7, and "Interrupted and repeated" of the issue: a run that was killed leaves nothing that the next
+one does not finish, and the user's settings are what they were.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One simulated host of a harness's own, brought back to a kept state in seconds.
 
-Made by playbooks/simulated_host.yml, as a user's are; kept states are images of it (`docker commit`), and a host
-that comes back is a new container of such an image with a new, empty /var/lib/docker.
+Made by playbooks/simulated_host.yml, as a user's are; kept states are images of it (`docker commit`), and a
+host that comes back is a new container of such an image with a new, empty /var/lib/docker.
 """
 
 from __future__ import annotations
@@ -169,9 +169,12 @@ def tiny_archive(folder: Path) -> Path:
         tar.addfile(tarfile.TarInfo("nothing"), io.BytesIO())
     name, digest = "gpu-host/race:harness", hashlib.sha256(layer.getvalue()).hexdigest()
     config = {
-        "architecture": "amd64", "os": "linux", "config": {"Labels": {"gpu-host.simulated": "true"}},
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]}, "history": [{"created_by": "harness"}],
-    }  # fmt: skip
+        "architecture": "amd64",
+        "os": "linux",
+        "config": {"Labels": {"gpu-host.simulated": "true"}},
+        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
+        "history": [{"created_by": "harness"}],
+    }
     manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
     members = {
         "config.json": json.dumps(config).encode(),

@@ -14,7 +14,7 @@ from tests.harness.lab import Lab
 ON_HOST = Path(__file__).with_name("listing_on_host.py")
 # Differs between any two installations, whoever made them: nothing that a role could bring back.
 ALWAYS: dict[str, str] = {
-    r"files /etc/(passwd|group|shadow|gshadow|subuid|subgid)-": "adduser's own copy of the file before its last change",
+    r"files /etc/(passwd|group|shadow|gshadow|subuid|subgid)-": "adduser's copy from before its last change",
     r"files /etc/(mtab|resolv\.conf|hosts|hostname)": "the container engine's, new at every start",
     r"files /etc/ld\.so\.cache": "made anew by ldconfig, with the time of the libraries in it",
     r"files /etc/\.pwd\.lock": "made by the first useradd",

@@ -1,4 +1,4 @@
-"""Runs on the simulated host, as root, standard library only: prints what a person would call its state, as JSON."""
+"""Runs on the simulated host, as root, standard library only: prints the host's state as JSON."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import subprocess
 from pathlib import Path
 
 FOLDERS = (
-    "/etc", "/usr/share/keyrings", "/usr/local", "/var/lib/gpu-host", "/var/run/cdi", "/root", "/opt", "/lib/modules",
-    "/usr/lib/systemd/system", "/var/lib/dkms", "/usr/src", "/var/lib/dpkg/updates",
+    "/etc", "/usr/share/keyrings", "/usr/local", "/var/lib/gpu-host", "/var/run/cdi", "/root", "/opt",
+    "/usr/lib/modules", "/usr/lib/systemd/system", "/var/lib/dkms", "/usr/src", "/var/lib/dpkg/updates",
 )  # fmt: skip
 
 
@@ -42,7 +42,7 @@ def entry(path: str) -> str:
     info = os.lstat(path)
     owner = f"{info.st_uid}:{info.st_gid}"
     if stat.S_ISLNK(info.st_mode):
-        return f"link {os.readlink(path)}"
+        return f"link {Path(path).readlink()}"
     if stat.S_ISREG(info.st_mode):
         digest = hashlib.sha256(Path(path).read_bytes()).hexdigest()[:16]
         return f"file {stat.S_IMODE(info.st_mode):o} {owner} {digest}"
@@ -53,11 +53,9 @@ def files() -> dict[str, str]:
     """Return every file below the folders that are looked at."""
     found = {}
     for top in FOLDERS:
-        if not os.path.isdir(top) or os.path.islink(top.rstrip("/")) and top != "/var/run/cdi":
-            continue
         for folder, folders, names in os.walk(top):
             for name in folders + names:
-                path = os.path.join(folder, name)
+                path = f"{folder}/{name}"
                 found[path] = entry(path)
     return found
 

@@ -22,7 +22,7 @@ POLL_S = 0.01
 
 @dataclass(frozen=True)
 class Done:
-    """One task that ended: what it is called, which of that name it was, whether it changed something, how long it took."""
+    """One task that ended: its name, the how manieth of that name it was, and what it did."""
 
     task: str
     occurrence: int

@@ -1,4 +1,4 @@
-"""Where a run is killed: worked out from a clean run, so that it holds whatever the roles' tasks are. Pure."""
+"""Where a run is killed: worked out from a clean run, whatever tasks the roles have. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tests.harness.plays import Done
 
-# What is killed. "session" takes the commands on the host along, as a lost connection with a strict logind does.
+# What is killed. "session" takes the commands on the host along, as a strict logind does at a logout.
 PLAYBOOK, SESSION, HOST = "playbook", "session", "host"
 # A task shorter than this is not hit in its middle for sure; a long one is hit at several places.
 SHORT_S, LONG_S = 0.3, 4.0
@@ -18,7 +18,7 @@ AFTER = (PLAYBOOK, PLAYBOOK, PLAYBOOK, HOST)
 
 @dataclass(frozen=True)
 class Point:
-    """One place: the changed task (counted from 1), and None for after it or the part of its time that has passed."""
+    """One place: after a changed task (counted from 1), or the share of its time that has passed."""
 
     changed: int
     task: str

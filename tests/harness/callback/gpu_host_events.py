@@ -1,7 +1,7 @@
-"""Ansible callback of the harnesses: writes each task's start and end to a file, and halts a run where it is told.
+"""Ansible callback of the harnesses: writes each task's start and end to a file, and halts a run where told.
 
-Environment: GPU_HOST_EVENTS names the file (one JSON object a line), GPU_HOST_HALT_AFTER the changed task, counted
-from 1, after which the playbook waits to be killed.
+Environment: GPU_HOST_EVENTS names the file (one JSON object a line), GPU_HOST_HALT_AFTER the changed task,
+counted from 1, after which the playbook waits to be killed.
 """
 
 from __future__ import annotations
