@@ -43,6 +43,18 @@ def save(module: Any, path: Path, document: dict) -> None:
     module.atomic_move(fresh, str(path))
 
 
+def write_file(module: Any, path: Path, content: bytes, mode: int) -> None:
+    """Write any file whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o755)
+    handle, fresh = tempfile.mkstemp(dir=str(path.parent), prefix=".gpu-host.")
+    with os.fdopen(handle, "wb") as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+    Path(fresh).chmod(mode)
+    module.atomic_move(fresh, str(path))
+
+
 def have(module: Any, names: list) -> set:
     """Return those of the packages that are there, wholly or in part."""
     for program, arguments in QUERIES:

@@ -6,7 +6,7 @@ import json
 
 SCHEMA = 1
 PATH = "/var/lib/gpu-host/owned.json"
-KINDS = ("packages", "files")
+KINDS = ("packages", "files", "holds")
 
 
 class OwnershipError(Exception):
@@ -42,6 +42,7 @@ def entry(document: dict, role: str) -> dict:
     return {
         "packages": list(owned.get("packages", [])),
         "files": list(owned.get("files", [])),
+        "holds": list(owned.get("holds", [])),
         "settings": dict(owned.get("settings", {})),
     }
 
@@ -50,7 +51,7 @@ def claim(document: dict, role: str, new: dict, settings: dict) -> dict:
     """Return the document with ``new`` packages and files, and settings, added to the role's."""
     owned = entry(document, role)
     for kind in KINDS:
-        owned[kind] = sorted(set(owned[kind]) | set(new[kind]))
+        owned[kind] = sorted(set(owned[kind]) | set(new.get(kind, [])))
     owned["settings"].update(settings)
     return {**document, "roles": {**document["roles"], role: owned}}
 

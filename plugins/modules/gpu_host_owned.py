@@ -86,7 +86,7 @@ def main() -> None:
     after = before
     if state == "present":
         after = claim(before, role, not_there(module), module.params["settings"])
-        if entry(after, role) == {"packages": [], "files": [], "settings": {}}:
+        if entry(after, role) == {"packages": [], "files": [], "holds": [], "settings": {}}:
             after = before  # nothing of it is ours: no entry either
     elif state == "absent":
         after = drop(before, role)
