@@ -1,50 +1,85 @@
-"""The container toolkit, and the CDI specification."""
+"""NVIDIA's container toolkit as it is installed: versions, holds, where they come from, obsolete ones."""
 
 from __future__ import annotations
 
 import re
 from typing import Any
 
-SPEC_PATTERNS = tuple(
-    f"{folder}/nvidia*.{kind}" for folder in ("/etc/cdi", "/var/run/cdi") for kind in ("yaml", "json")
+from .gpu_host_cdi import cdi, spec_paths
+
+__all__ = ["NAMES", "OBSOLETE", "cdi", "spec_paths", "toolkit"]
+
+NAMES = (
+    "nvidia-container-toolkit",
+    "nvidia-container-toolkit-base",
+    "libnvidia-container-tools",
+    "libnvidia-container1",
 )
-# `path: /dev/nvidia0`, `hostPath: /usr/lib/…`, and the same in JSON. A node's path is the host's too.
-SPEC_ENTRY = re.compile(r"""["']?\b(hostPath|path)["']?\s*:\s*["']?(/[^"',\s]+)""")
-CARD_NODE = re.compile(r"/dev/nvidia(\d+)$")
+# Dropped by NVIDIA after 1.14; they bring old versions of the others along.
+OBSOLETE = ("nvidia-docker2", "nvidia-docker", "nvidia-container-runtime", "nvidia-container-runtime-hook")
+COLUMNS = 3
+RPM_FORMAT = "%{NAME}\t%{VERSION}-%{RELEASE}\t%{VENDOR}\n"
+LOCKS = (
+    "/etc/dnf/plugins/versionlock.list",
+    "/etc/yum/pluginconf.d/versionlock.list",
+    "/etc/dnf/versionlock.toml",
+)
+# NVIDIA's, and the one that ships with a system's driver: either makes the links at every load of the module.
+RULES = ("/etc/udev/rules.d/71-nvidia-dev-char.rules", "/lib/udev/rules.d/71-nvidia-dev-char.rules")
+REFRESH_ENV = "/etc/nvidia-container-toolkit/nvidia-cdi-refresh.env"
+
+
+def apt(look: Any) -> tuple[dict[str, str], list[str]]:
+    """Return versions and holds by dpkg; half-configured packages count as not installed."""
+    fmt = "${Package}\t${db:Status-Abbrev}\t${Version}\n"
+    _, out = look.run(["dpkg-query", "-W", "-f", fmt, *NAMES, *OBSOLETE])
+    rows = [row for line in out.splitlines() if len(row := line.split("\t")) == COLUMNS]
+    versions = {name: version.strip() for name, status, version in rows if status[1:2] == "i"}
+    return versions, sorted({name for name, status, _ in rows if status.startswith("h") and name in NAMES})
+
+
+def rpm(look: Any) -> tuple[dict[str, str], list[str]]:
+    """Return versions by rpm, and what versionlock names."""
+    _, out = look.run(["rpm", "-q", "--queryformat", RPM_FORMAT, *NAMES, *OBSOLETE])
+    rows = [row for line in out.splitlines() if len(row := line.split("\t")) == COLUMNS]
+    locks = "\n".join(filter(None, map(look.text, LOCKS)))
+    held = [name for name in NAMES if re.search(rf"(?m)^(?!\s*[#!]).*\b{re.escape(name)}-(?:\d|\*)", locks)]
+    held += [name for name in NAMES if re.search(rf"(?m)^\s*name\s*=\s*\"{re.escape(name)}\"", locks)]
+    return {name: version for name, version, _ in rows}, sorted(set(held))
+
+
+def origins(look: Any, names: list[str]) -> dict[str, list[str]]:
+    """Return which of apt's repositories offer the installed build of each package."""
+    if not names or not look.which("apt-cache"):
+        return {}
+    rc, out = look.run(["apt-cache", "policy", *names])
+    found: dict[str, list[str]] = {}
+    name, here = "", False
+    for line in out.splitlines() if rc == 0 else []:
+        if line and not line.startswith(" "):
+            name = line.rstrip(":")
+            found[name] = []
+        elif re.match(r"\s+(?:\*\*\*\s|\S+ -?\d+$)", line):
+            here = line.startswith(" ***")
+        elif here and (source := re.match(r"\s+-?\d+ (\S+://\S+)", line)):
+            found[name].append(source.group(1))
+    return found
 
 
 def toolkit(look: Any) -> dict[str, Any]:
-    """Look for what the toolkit's installation needs: gpg reads a key's fingerprint."""
-    return {"gpg": look.which("gpg")}
-
-
-def spec_paths(text: str) -> set[str]:
-    """Return the host paths that a CDI specification names."""
-    named = SPEC_ENTRY.findall(text)
-    return {path for key, path in named if key == "hostPath" or path.startswith("/dev/")}
-
-
-def stale(look: Any, text: str, driver_version: str | None) -> str | None:
-    """Say why a specification no longer fits this machine; None where it does."""
-    named = spec_paths(text)
-    gone = sorted(path for path in named if not look.exists(path))
-    if gone:
-        return f"it names {gone[0]}, which does not exist"
-    listed = {path for path in named if CARD_NODE.search(path)}
-    there = {path for path in look.paths("/dev/nvidia[0-9]*") if CARD_NODE.search(path)}
-    if listed != there:
-        names = [" ".join(sorted(paths)) or "no card" for paths in (listed, there)]
-        return f"it lists {names[0]}, the machine has {names[1]}"
-    others = {found for path in named for found in re.findall(r"libnvidia-ml\.so\.(\d+\.\d+[.\d]*)$", path)}
-    if driver_version and others - {driver_version}:
-        return f"it was made for driver {min(others)}, the driver is {driver_version}"
-    return None
-
-
-def cdi(look: Any, driver_version: str | None) -> dict[str, Any]:
-    """Judge the specification that counts: the last folder has the highest priority."""
-    found = [path for pattern in SPEC_PATTERNS for path in look.paths(pattern)]
-    if not found:
-        return {"path": None, "fresh": False, "because": "there is none"}
-    because = stale(look, look.text(found[-1]) or "", driver_version)
-    return {"path": found[-1], "fresh": because is None, "because": because}
+    """Look at what is installed; where apt cannot read its sources, no origin is known."""
+    managers = (("apt", "dpkg-query", apt), ("dnf", "rpm", rpm))
+    manager, ask = next(((name, ask) for name, program, ask in managers if look.which(program)), (None, None))
+    versions, held = ask(look) if ask else ({}, [])
+    here = {name: versions[name] for name in NAMES if name in versions}
+    return {
+        "gpg": look.which("gpg"),
+        "ctk": look.which("nvidia-ctk"),
+        "manager": manager,
+        "installed": here,
+        "held": held,
+        "origins": origins(look, list(here)) if manager == "apt" else {},
+        "obsolete": {name: versions[name] for name in OBSOLETE if name in versions},
+        "rule": next((path for path in RULES if look.exists(path)), None),
+        "refresh_env": look.text(REFRESH_ENV),
+    }

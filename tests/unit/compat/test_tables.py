@@ -10,7 +10,8 @@ from verify.compat.table import rows
 from verify.facts.version import Version
 
 TABLES = {
-    "toolkit": ("safe_floor", "cves", "field_bugs"),
+    "toolkit": ("safe_floor", "cves", "field_bugs", "cdi_refresh", "cdi_schemas", "obsolete"),
+    "toolkit_repositories": ("repositories", "same_as"),
     "engine": ("features",),
     "engine_packages": ("packages", "repositories"),
     "driver": ("security_floors", "branches"),

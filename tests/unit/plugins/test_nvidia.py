@@ -1,35 +1,17 @@
-"""NVIDIA's software as the probe sees it: driver, origin, packages, CDI specification fresh or stale."""
+"""NVIDIA's driver as the probe sees it: does it work, origin, packages."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
 from plugins.module_utils.gpu_host_driver import driver
 from plugins.module_utils.gpu_host_installed import packages
-from plugins.module_utils.gpu_host_toolkit import cdi, spec_paths, toolkit
 from tests.unit.plugins.machines import Machine
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 SMI = "nvidia-smi --query-gpu=driver_version"
-LIBRARY = "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so.550.163.01"
-SPEC = f"""---
-cdiVersion: 0.7.0
-containerEdits:
-  deviceNodes:
-  - path: /dev/nvidia0
-  - path: /dev/nvidiactl
-  hooks:
-  - path: /usr/bin/nvidia-cdi-hook
-  mounts:
-  - containerPath: /usr/lib/libnvidia-ml.so.550.163.01
-    hostPath: {LIBRARY}
-"""
-JSON_SPEC = f'{{"mounts":[{{"hostPath":"{LIBRARY}"}}],"deviceNodes":[{{"path":"/dev/nvidia0"}}]}}'
-NODES = {"/dev/nvidia0": "", "/dev/nvidiactl": "", LIBRARY: ""}
 
 
 def test_a_driver_that_works(tmp_path: Path) -> None:
@@ -85,47 +67,3 @@ def test_only_whole_packages_count(tmp_path: Path) -> None:
     machine = Machine(tmp_path, {}, {"dpkg-query -W": (1, rows)})
     assert packages(machine, ["a", "held", "gone", "half", "b"]) == {"a": "1.0-1", "held": "2.0-1"}
     assert packages(Machine(tmp_path, {}, {}), ["a"]) == {}
-
-
-def test_toolkit(tmp_path: Path) -> None:
-    assert toolkit(Machine(tmp_path, {}, {"gpg": (0, "")})) == {"gpg": "/usr/bin/gpg"}
-    assert toolkit(Machine(tmp_path, {}, {})) == {"gpg": None}
-
-
-def test_paths_of_a_specification() -> None:
-    assert spec_paths(SPEC) == {"/dev/nvidia0", "/dev/nvidiactl", LIBRARY}
-    assert spec_paths(JSON_SPEC) == {"/dev/nvidia0", LIBRARY}
-
-
-def test_fresh_specification(tmp_path: Path) -> None:
-    found = cdi(Machine(tmp_path, NODES | {"/var/run/cdi/nvidia.yaml": SPEC}, {}), "550.163.01")
-    assert found == {"path": "/var/run/cdi/nvidia.yaml", "fresh": True, "because": None}
-
-
-def test_the_last_folder_counts(tmp_path: Path) -> None:
-    files = NODES | {"/etc/cdi/nvidia.yaml": "old", "/var/run/cdi/nvidia.json": JSON_SPEC}
-    assert cdi(Machine(tmp_path, files, {}), None)["path"] == "/var/run/cdi/nvidia.json"
-
-
-@pytest.mark.parametrize(
-    ("files", "version", "because"),
-    [
-        ({}, "550.163.01", "there is none"),
-        ({"/var/run/cdi/nvidia.yaml": SPEC, "/dev/nvidia0": "", "/dev/nvidiactl": ""}, "550.163.01", LIBRARY),
-        (
-            NODES | {"/var/run/cdi/nvidia.yaml": SPEC, "/dev/nvidia1": ""},
-            "550.163.01",
-            "the machine has /dev/nvidia0 /dev/nvidia1",
-        ),
-        (
-            NODES | {"/var/run/cdi/nvidia.yaml": SPEC},
-            "580.95.05",
-            "made for driver 550.163.01, the driver is 580.95.05",
-        ),
-        (NODES | {"/var/run/cdi/nvidia.yaml": ""}, "550.163.01", "it lists no card"),
-    ],
-)
-def test_stale_specification(tmp_path: Path, files: dict[str, str], version: str, because: str) -> None:
-    found = cdi(Machine(tmp_path, files, {}), version)
-    assert not found["fresh"]
-    assert because in found["because"]
