@@ -142,7 +142,7 @@ def gpus_way(info: dict | None) -> str:
     first = " tries CDI first and found no card there" if at_least(info, GPUS_BY_CDI) else ""
     # What the hook adds, systemd is never told of: at the next reload it sets the rules that it knows.
     loses = (
-        ": from a container that runs so, a systemctl daemon-reload takes the card away (Docker's cgroup "
+        ": from a container that runs so, a `systemctl daemon-reload` takes the card away (Docker's cgroup "
         "driver is systemd); `--device nvidia.com/gpu=all` and `--runtime=nvidia` keep it"
         if info.get("CgroupDriver") == "systemd"
         else ""

@@ -96,7 +96,7 @@ def test_c10_a_card_by_the_hook_is_not_and_the_role_says_so(host: Host) -> None:
     assert told(host) == []
     ran = host.role("--check")
     assert ran.status == 0, ran.printed
-    assert "a systemctl daemon-reload takes the card away" in ran.printed
+    assert "`systemctl daemon-reload` takes the card away" in ran.printed
 
 
 def test_c10_a_second_run_of_the_role_reloads_nothing(host: Host) -> None:

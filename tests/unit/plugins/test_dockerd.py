@@ -218,4 +218,4 @@ def test_d1_a_daemon_that_gives_the_card_by_cdi_alone_lacks_nothing() -> None:
     ],
 )
 def test_c10_containers_that_a_daemon_reload_takes_the_card_from(info: dict[str, Any], loses: bool) -> None:  # noqa: FBT001
-    assert ("daemon-reload takes the card away" in gpus_way(info)) is loses
+    assert ("daemon-reload` takes the card away" in gpus_way(info)) is loses
