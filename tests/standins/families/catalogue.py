@@ -68,9 +68,8 @@ class AptDriver:
     def flavour(self, tail: str, other: str) -> list[Package]:
         """The packages of one flavour of the kernel module."""
         kind = "open" if tail else "proprietary"
-        compute, daemon = self.same("libnvidia-compute"), self.same("nvidia-compute-utils")
-        module, utils = self.same("nvidia-dkms", tail), self.same("nvidia-utils")
-        source = self.same("nvidia-kernel-source", tail)
+        compute, daemon = self.same("libnvidia-compute"), self.persistence()
+        module, source = self.same("nvidia-dkms", tail), self.same("nvidia-kernel-source", tail)
         return [
             self.make(
                 "nvidia-kernel-source", f"{kind} kernel module's source", tail, parts=("dkms",),
@@ -82,24 +81,44 @@ class AptDriver:
                 conflicts=(f"nvidia-dkms{self.suffix}{other}",),
             ),
             self.make("nvidia-headless", f"headless, {kind}", tail, needs=(module, compute, daemon)),
-            self.make("nvidia-driver", f"metapackage ({kind})", tail, needs=(module, compute, utils, daemon)),
+            self.make(
+                "nvidia-driver", f"metapackage ({kind})", tail,
+                needs=(module, compute, daemon, *([self.same("nvidia-utils")] if self.numbered else [])),
+            ),
         ]  # fmt: skip
+
+    def persistence(self) -> str:
+        """The persistence daemon's package, as a dependency."""
+        return self.same("nvidia-compute-utils" if self.numbered else "nvidia-persistenced")
+
+    def by_age(self) -> list[Package]:
+        """What NVIDIA's tables have in one of the two ages alone; nvidia-smi moves with it."""
+        if not self.numbered:
+            return [
+                self.make("libnvidia-compute", "compute libraries, nvidia-smi", parts=("nvml", "smi"),
+                          conflicts=("nvidia-utils-580",)),
+                self.make("nvidia-persistenced", "persistence daemon", parts=("persistenced",),
+                          conflicts=("nvidia-compute-utils-580",)),
+            ]  # fmt: skip
+        compute = f"libnvidia-compute{self.suffix}"
+        return [
+            self.make("libnvidia-compute", "compute libraries", parts=("nvml",)),
+            self.make("nvidia-utils", "nvidia-smi", parts=("smi",), needs=(compute,)),
+            self.make(
+                "nvidia-compute-utils", "persistence daemon", parts=("persistenced",), needs=(compute,)
+            ),
+        ]
 
     def packages(self) -> list[Package]:
         """All of them."""
-        compute = f"libnvidia-compute{self.suffix}"
-        plain = {"nvidia-persistenced": (), "nvidia-modprobe": (), "nvidia-fabricmanager": ("fabricmanager",)}
+        plain = {"nvidia-modprobe": (), "nvidia-fabricmanager": ("fabricmanager",)}
         metas = {
             "nvidia-open": self.same("nvidia-driver", "-open"),
             "cuda-drivers": self.same("nvidia-driver"),
         }
         return [
-            self.make("libnvidia-compute", "compute libraries", parts=("nvml",)),
+            *self.by_age(),
             self.make("libnvidia-cfg1", "configuration library"),
-            self.make("nvidia-utils", "nvidia-smi", parts=("smi",), needs=(compute,)),
-            self.make(
-                "nvidia-compute-utils", "persistence daemon", parts=("persistenced",), needs=(compute,)
-            ),
             self.make("nvidia-kernel-common", "files shared by the kernel modules"),
             *self.flavour("-open", ""),
             *self.flavour("", "-open"),

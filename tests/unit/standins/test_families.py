@@ -50,7 +50,7 @@ def test_every_dependency_is_in_the_repository(repositories: dict[str, list[Any]
 def test_the_names_lose_their_number_from_590_on(catalogue: ModuleType) -> None:
     names = {package.name for package in catalogue.apt_nvidia()}
     assert {"libnvidia-compute-580", "nvidia-dkms-580-open", "nvidia-utils-580"} <= names
-    assert {"libnvidia-compute", "nvidia-dkms-open", "nvidia-utils"} <= names
+    assert {"libnvidia-compute", "nvidia-dkms-open", "nvidia-persistenced"} <= names
     numbered = {name for name in names if re.search(r"-595(-|$)", name)}
     assert numbered == {"nvidia-driver-pinning-595"}
 
