@@ -76,11 +76,11 @@ def toolkit_cdi(found: dict[str, Any], version: str, *, changed: bool = False) -
     stuck = bool(because) and (mine or (bool(twins) and not aside))
     stale = [each for each in specs if each["because"] and each["path"] not in aside]
     again = [each["path"] for each in stale if each["made"] != "by hand" and each["path"] != spec]
-    flags = f"{FLAGS}={newer['feature_flag']}\n" if newer else ""
+    flags = f"{FLAGS}={newer['feature_flag']}" if newer else ""
     theirs = [each for each in stale if each["made"] == "by hand" and each["path"] != REFRESHED]
     notes = [BY_HAND.format(**each) for each in theirs]
-    if flags and refreshed and flags.strip() not in (toolkit["refresh_env"] or flags):
-        notes.append(ENV_TAKEN.format(env=REFRESH_ENV, flags=flags.strip(), docker=docker))
+    if flags and refreshed and flags not in (toolkit["refresh_env"] or flags):
+        notes.append(ENV_TAKEN.format(env=REFRESH_ENV, flags=flags, docker=docker))
     if because and not knows_cdi(docker):
         notes.append(NOT_NEEDED.format(docker=docker))
     works = bool(found["driver"]["works"])
@@ -96,7 +96,7 @@ def toolkit_cdi(found: dict[str, Any], version: str, *, changed: bool = False) -
         "again": again,
         "aside": aside,
         # It does so at every load of the module; newer drivers do it by themselves and leave none unlinked.
-        "rule": RULE if due and judged["unlinked"] and not toolkit["rule"] else "",
+        "rule": RULE if due and judged["unlinked"] and toolkit["udev"] and not toolkit["rule"] else "",
         "env_path": REFRESH_ENV,
         "env": flags if due and refreshed and toolkit["refresh_env"] is None else "",
         "notes": notes,

@@ -80,6 +80,7 @@ def toolkit(look: Any) -> dict[str, Any]:
         "held": held,
         "origins": origins(look, list(here)) if manager == "apt" else {},
         "obsolete": {name: versions[name] for name in OBSOLETE if name in versions},
+        "udev": look.exists("/etc/udev/rules.d"),
         "rule": next((path for path in RULES if look.exists(path)), None),
         "refresh_env": look.text(REFRESH_ENV),
     }

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # Makes NVIDIA's control nodes, their links in /dev/char, and the CDI specification of every card that the driver lists.
-# usage: sh -ec "$(cat refresh-cdi.sh)" refresh SPECIFICATION FEATURE_FLAG [aside:FILE…] [again:FILE…]
+# usage: sh -ec "$(cat refresh-cdi.sh)" refresh SPECIFICATION FEATURE_FLAG [aside:FILE | again:FILE | write:FILE TEXT]…
 spec=$1 flag=$2
 shift 2
 
@@ -32,12 +32,19 @@ generate() {
   fi
   chmod 0644 "$1"  # toolkits before 1.16 made it readable for root alone
 }
-for argument; do
-  file=${argument#*:}
-  case $argument in
+while [ $# -gt 0 ]; do
+  file=${1#*:}
+  case $1 in
     aside:*) mv "$file" "$file.gpu-host-aside" ;;
     again:*) generate "$file" ;;
+    write:*)
+      mkdir -p "${file%/*}"
+      printf '%s\n' "$2" > "$file"
+      chmod 0644 "$file"
+      shift
+      ;;
   esac
+  shift
 done
 
 # The unit is skipped with exit status 0 on a kernel without modules.dep, so its success proves nothing: look at the file.
