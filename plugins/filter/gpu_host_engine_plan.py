@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ BESIDE = {
 }
 
 
+@lru_cache
 def table(section: str) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))[section]
     return rows
