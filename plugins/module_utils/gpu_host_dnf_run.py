@@ -111,8 +111,9 @@ class Dnf:
                 raise RefusedError("unavailable", f"dnf cannot enable the module stream {stream}: {complaint(said)}. Needed is a "
                               "repository that has it (`dnf module list nvidia-driver`).")  # fmt: skip
         for name in self.given["repositories"]:
+            # Where the list of packages is signed, dnf asks whether it may take up the key, whose fingerprint we checked.
             rc, said = self.dnf(
-                "-q", "makecache", "--refresh", f"--repo={name}", "--setopt=skip_if_unavailable=False"
+                "-q", "-y", "makecache", "--refresh", f"--repo={name}", "--setopt=skip_if_unavailable=False"
             )
             if rc != 0:
                 what = "names are not resolved here" if re.search(NETWORK, said) else "it cannot be read"
