@@ -1,10 +1,10 @@
-"""The toolkit's switch no-cgroups: rootless Docker needs it on, the system's own engine needs it off."""
+"""Who sets the rules for a container's devices: the toolkit's switch no-cgroups, and systemd's reload."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Verdict, failed, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_recorded, passed, warned
 from verify.compat.engine import gpus_by_cdi
 from verify.facts.runtime import TOOLKIT_CONFIG
 from verify.findings import Layer
@@ -71,4 +71,29 @@ def _rootful(state: State) -> Verdict:
         f"{_SET}false",
         evidence,
         _BETWEEN,
+    )
+
+
+def daemon_reload(state: State) -> Verdict:
+    """Whether running containers keep their card when systemd sets the rules anew that it was told of."""
+    engine = state.engine
+    if not engine.answers or engine.version is None or engine.cgroup_driver is None:
+        return not_recorded("docker info")
+    evidence = (f"docker-info: ServerVersion {engine.version}, CgroupDriver {engine.cgroup_driver}",)
+    if engine.cgroup_driver != "systemd":
+        return passed(f"Docker's cgroup driver is {engine.cgroup_driver}: systemd sets no rules", evidence)
+    if gpus_by_cdi(engine.version) and engine.cdi_devices:
+        return passed(
+            f"engine {engine.version} gives cards by CDI, and systemd knows of them: a daemon-reload "
+            "takes none",
+            evidence,
+        )
+    running = f"; running so: {', '.join(engine.hooked)}" if engine.hooked else ""
+    return warned(
+        f"engine {engine.version} gives cards that are asked for by --gpus through the toolkit's hook, of "
+        "which systemd knows nothing: a daemon-reload (any package may do one) takes them from running "
+        f"containers{running}",
+        "ask by --device nvidia.com/gpu=all or --runtime=nvidia in the place of --gpus"
+        + (f"; make {count(len(engine.hooked), 'running container')} anew" if engine.hooked else ""),
+        (*evidence, *(f"docker-ps: {name}" for name in engine.hooked)),
     )

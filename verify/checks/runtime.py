@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.cgroups import no_cgroups
+from verify.checks.cgroups import daemon_reload, no_cgroups
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
 from verify.compat.engine import has_cdi, needs_cdi_feature
 from verify.facts.runtime import DAEMON_JSON
@@ -121,5 +121,8 @@ CHECKS = (
     Check("runtime.in-file", Layer.RUNTIME, in_file, needs=("toolkit.installed",)),
     Check("runtime.in-daemon", Layer.RUNTIME, in_daemon, needs=("engine.answers", "toolkit.installed")),
     Check("runtime.no-cgroups", Layer.RUNTIME, no_cgroups, needs=("engine.answers", "toolkit.installed")),
+    Check(
+        "runtime.daemon-reload", Layer.RUNTIME, daemon_reload, needs=("engine.answers", "toolkit.installed")
+    ),
     Check("runtime.cdi-enabled", Layer.RUNTIME, cdi_enabled, needs=("engine.answers",)),
 )

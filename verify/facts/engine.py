@@ -25,7 +25,8 @@ _DENIED = re.compile(r"permission denied", re.IGNORECASE)
 class EngineFacts:
     """``answers`` is about the daemon; a client alone also prints an info.
 
-    ``stranger`` names a daemon that does not read this system's daemon.json.
+    ``stranger`` names a daemon that does not read this system's daemon.json; ``hooked`` are the running
+    containers whose card the toolkit's hook may have given.
     """
 
     recorded: bool
@@ -41,6 +42,8 @@ class EngineFacts:
     default_runtime: str | None
     cdi_dirs: tuple[str, ...] | None
     cdi_devices: tuple[str, ...]
+    cgroup_driver: str | None
+    hooked: tuple[str, ...]
     rootless: bool
     rootless_sockets: tuple[str, ...]
     stranger: str | None
@@ -78,6 +81,8 @@ def engine_facts(recording: Recording) -> EngineFacts:
         default_runtime=as_text(document.get("DefaultRuntime")),
         cdi_dirs=_cdi_dirs(document),
         cdi_devices=_cdi_devices(document),
+        cgroup_driver=as_text(document.get("CgroupDriver")),
+        hooked=_hooked(recording.command("docker-ps")),
         rootless=_rootless(document),
         rootless_sockets=_rootless_sockets(recording),
         stranger=_stranger(document),
@@ -116,6 +121,18 @@ def _cdi_devices(info: Mapping[str, Any]) -> tuple[str, ...]:
     devices = (as_object(device) for device in as_list(info.get("DiscoveredDevices")))
     names = (as_text(device.get("ID")) for device in devices if device.get("Source") == "cdi")
     return tuple(name for name in names if name and name.startswith("nvidia.com/gpu="))
+
+
+def _hooked(entry: CommandEntry | None) -> tuple[str, ...]:
+    """Name the running containers that asked for a card by ``--gpus``, in the order of their names."""
+    rows = (json_object(line) or {} for line in (entry.stdout if entry and entry.ok else "").splitlines())
+    return tuple(
+        sorted(
+            str(row.get("name")).lstrip("/")
+            for row in rows
+            if any(as_object(asked).get("Driver") != "cdi" for asked in as_list(row.get("device_requests")))
+        )
+    )
 
 
 def _rootless(info: Mapping[str, Any]) -> bool:

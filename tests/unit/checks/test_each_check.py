@@ -133,6 +133,7 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     "runtime.in-file": (Status.FAIL, _no_runtime_in_file),
     "runtime.in-daemon": (Status.FAIL, _only_runc),
     "runtime.no-cgroups": (Status.FAIL, _no_cgroups),
+    "runtime.daemon-reload": (Status.WARN, lambda m: m.info(ServerVersion="28.5.1")),
     "runtime.cdi-enabled": (Status.FAIL, lambda m: m.info(CDISpecDirs=[])),
     **{f"container.{name}": (Status.FAIL, _refuse(name)) for name in (
         "run-gpus-all", "run-gpus-first", "run-runtime", "run-runtime-first",
@@ -161,7 +162,8 @@ _ABSENT_COMMANDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("driver.answers", "driver.every-card", "driver.security-floor", "driver.branch"), SMI),
     "engine.answers": ("docker-info", "docker-version"),
     **dict.fromkeys(
-        ("runtime.in-daemon", "runtime.no-cgroups", "runtime.cdi-enabled"), ("docker-info", "docker-version")
+        ("runtime.in-daemon", "runtime.no-cgroups", "runtime.daemon-reload", "runtime.cdi-enabled"),
+        ("docker-info", "docker-version"),
     ),
     **dict.fromkeys(
         ("toolkit.installed", "toolkit.one-version", "toolkit.safe-version", "toolkit.known-fault"),

@@ -111,3 +111,35 @@ def test_d1_d6_a_daemon_that_gives_the_card_by_cdi_alone_is_healthy() -> None:
     found = machine.judge()
     assert found["runtime.in-daemon"].status is Status.PASS
     assert {finding.status for finding in found.values()} == {Status.PASS, Status.SKIP}
+
+
+ASKED = [{"Driver": "", "Count": -1, "Capabilities": [["gpu"]]}]
+RUNNING = (
+    {"name": "/train", "device_requests": ASKED},
+    {"name": "/by-cdi", "device_requests": [{"Driver": "cdi", "DeviceIDs": ["nvidia.com/gpu=all"]}]},
+    {"name": "/web", "device_requests": None},
+)
+
+
+@pytest.mark.parametrize(
+    ("info", "status"),
+    [
+        ({"ServerVersion": "26.1.5", "CgroupDriver": "systemd"}, Status.WARN),
+        ({"ServerVersion": "26.1.5", "CgroupDriver": "cgroupfs"}, Status.PASS),
+        ({"ServerVersion": "29.4.3", "CgroupDriver": "systemd"}, Status.PASS),
+        ({"ServerVersion": "29.4.3", "CgroupDriver": "systemd", "DiscoveredDevices": None}, Status.WARN),
+        ({"ServerVersion": "29.4.3", "CgroupDriver": None}, Status.SKIP),
+    ],
+)
+def test_c10_who_loses_the_card_at_a_daemon_reload(info: dict[str, object], status: Status) -> None:
+    machine = Machine("lab")
+    machine.commands["docker-ps"] = {
+        "argv": ["sh"], "rc": 0, "stdout": "".join(json.dumps(row) + "\n" for row in RUNNING), "stderr": "",
+    }  # fmt: skip
+    machine.info(**info)
+    finding = machine.judge()["runtime.daemon-reload"]
+    assert finding.status is status, finding.summary
+    if status is Status.WARN:
+        assert "running so: train" in finding.summary
+        assert "--device nvidia.com/gpu=all" in (finding.remedy or "")
+        assert finding.evidence[1:] == ("docker-ps: train",)
