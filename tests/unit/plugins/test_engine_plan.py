@@ -116,7 +116,7 @@ def test_a_key_that_the_table_does_not_know_is_a_setting(monkeypatch: pytest.Mon
 
 
 def test_a_mirror_and_its_key() -> None:
-    mirror = {
+    mirror: dict[str, Any] = {
         "repository_url": "https://mirror.example/docker",
         "key_url": "https://mirror.example/key",
         "key_fingerprint": "B" * 40,
