@@ -30,6 +30,7 @@ NOT_FOUND = re.compile(r"not found|no such file or directory|No such file or dir
 # Ansible's own words and sudo's, where a command could not be run as root.
 NO_ROOT = re.compile(
     r"(Missing|Incorrect|Duplicate) \w+ password|a password is required|waiting for (become|privilege)|"
+    r"incorrect password attempt|Sorry, try again|no password was provided|"
     r"sudo: (not found|command not found)|sudoers|sudo: sorry|is not allowed to (run sudo|execute)|"
     r"no new privileges|Timeout .*(become|privilege|escalation)",
     re.IGNORECASE,
@@ -74,7 +75,7 @@ def rootless(said: dict[str, str], words: str) -> str:
             f"install sudo and give {user} leave, set ansible_become_method: su with its password, or "
             "connect as root (ansible_user: root)."
         )
-    if re.search(r"Incorrect \w+ password", words):
+    if re.search(r"Incorrect \w+ password|incorrect password attempt|Sorry, try again", words):
         return (
             f"sudo does not take the password that was given for {user}. Needed is the right one: correct "
             "ansible_become_password (Ansible Vault keeps it)."

@@ -21,11 +21,12 @@ WORKING = {"running", "not run", "not started"}
 
 def host_obstacles(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str, Any]) -> dict[str, Any]:
     """Return waits, warnings and refusals; while something is waited for, the rest may yet pass."""
+    fetches = downloads(wanted, plan)
     waiting = waits(found) if plan.get("changes") else []
     asked = needs(found, wanted, plan)
     reasons = [
-        clock(found, plan),
-        name_service(found, wanted, plan),
+        clock(found, fetches=fetches),
+        name_service(found, wanted, fetches=fetches),
         *disks(asked),
         half(found, plan),
         components(found, wanted),
@@ -34,7 +35,7 @@ def host_obstacles(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str
         "waits": waiting,
         "warnings": warnings(found),
         "needs": asked,
-        "refusals": [] if waiting else [said for said in reasons if said],
+        "refusals": [] if waiting or not plan.get("possible", True) else [said for said in reasons if said],
     }
 
 
@@ -65,6 +66,20 @@ def warnings(found: dict[str, Any]) -> list[str]:
         ours = ", ".join(pending["half_configured_ours"])
         said.append(f"An earlier run was interrupted: {ours} will be configured first.")
     return said
+
+
+def downloads(wanted: dict[str, Any], plan: dict[str, Any]) -> bool:
+    """Tell whether anything comes over the network: not where all is in folders and archives."""
+    folders, image = part(wanted, "folders"), wanted.get("image_source") != "archive"
+    local = {
+        "driver": folders.get("driver"),
+        "desktop driver": folders.get("driver"),
+        "kernel module": folders.get("driver"),
+        "Docker Engine": folders.get("engine"),
+        "container toolkit": folders.get("toolkit"),
+        "race image": not image,
+    }
+    return any(not local.get(name) for name in plan.get("parts") or [])
 
 
 def needs(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str, Any]) -> list[dict[str, Any]]:
@@ -110,10 +125,10 @@ def disks(needs: list[dict[str, Any]]) -> list[str]:
     return said
 
 
-def clock(found: dict[str, Any], plan: dict[str, Any]) -> str:
+def clock(found: dict[str, Any], *, fetches: bool) -> str:
     pending = part(found, "pending")
     here, there = pending.get("controller_epoch"), pending.get("epoch")
-    if not plan.get("downloads") or not here or not there or abs(there - here) <= CLOCK_SECONDS:
+    if not fetches or not here or not there or abs(there - here) <= CLOCK_SECONDS:
         return ""
     minutes = round(abs(there - here) / 60)
     apart = f"{minutes} minutes" if minutes < 120 else f"{minutes // 60} hours"  # noqa: PLR2004  # two hours
@@ -124,13 +139,13 @@ def clock(found: dict[str, Any], plan: dict[str, Any]) -> str:
     )
 
 
-def name_service(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str, Any]) -> str:
+def name_service(found: dict[str, Any], wanted: dict[str, Any], *, fetches: bool) -> str:
     pending = part(found, "pending")
-    if not plan.get("downloads") or wanted.get("proxy") or pending.get("proxy"):
+    if not fetches or wanted.get("proxy") or pending.get("proxy"):
         return ""
     names = part(pending, "names")
     lost = [name for name, answer in names.items() if not answer]
-    ours = [name for name in lost if name in repositories(wanted, plan)]
+    ours = [name for name in lost if name in repositories(wanted)]
     # One foreign name that is gone stops nothing; all of them gone is no name service.
     if not ours and (not names or len(lost) < len(names)):
         return ""
@@ -141,9 +156,9 @@ def name_service(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str, 
     )
 
 
-def repositories(wanted: dict[str, Any], plan: dict[str, Any]) -> set[str]:
+def repositories(wanted: dict[str, Any]) -> set[str]:
     """Return the hosts of the repositories that something will come from."""
-    urls = [str(wanted.get("toolkit_url") or "")] if "container toolkit" in (plan.get("parts") or []) else []
+    urls = []
     for other in plans(wanted).values():
         repository = other.get("repository") or ""
         urls.append(str(repository.get("url") or "") if isinstance(repository, dict) else str(repository))

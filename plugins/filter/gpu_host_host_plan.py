@@ -33,20 +33,22 @@ def host_plan(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     }
     runtime = rows["runtime"]
     # It follows what is installed below: Docker looks for the toolkit's hook only when it starts.
-    runtime["change"] = runtime["change"] or rows["engine"]["change"] or rows["toolkit"]["change"]
+    if not runtime["change"]:
+        runtime["change"] = installed(rows["engine"]) or rows["toolkit"]["change"]
     stops: list[str] = []
     if runtime["change"]:
         runtime["then"], stops = restart(found, wanted)
-    else:
-        runtime["will"] = "kept"
     parts = parts_of(rows, wanted)
     return {
         "lines": [[name, row["now"], row["will"], row.get("then", "")] for name, row in rows.items()],
         "changes": any(row["change"] for row in rows.values()),
         "parts": parts,
         "installs": any(name != "race image" for name in parts),
-        "downloads": downloads(rows, wanted),
         "stops": stops,
+        # A machine of the wrong kind is refused as that, whatever else could be said of it.
+        "possible": not (
+            part(found, "machine").get("jetson") or kind_of(found) in ("rented-container", "wsl")
+        ),
     }
 
 
@@ -57,7 +59,7 @@ def parts_of(rows: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
         "desktop driver": driver and wanted.get("desktop"),
         "driver": driver and not wanted.get("desktop"),
         "kernel module": driver and wanted.get("kernel_module"),
-        "Docker Engine": rows["engine"]["will"].startswith("installed"),
+        "Docker Engine": installed(rows["engine"]),
         "container toolkit": rows["toolkit"]["change"],
         "race image": rows["image"]["change"],
     }
@@ -70,6 +72,18 @@ def part(found: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def installed(engine: dict[str, Any]) -> bool:
+    return str(engine["will"]).startswith("installed")
+
+
+def counted(number: int) -> str:
+    return f"{number} container{'' if number == 1 else 's'}"
+
+
+def kind_of(found: dict[str, Any]) -> str:
+    return str(part(found, "machine").get("kind") or "")
+
+
 def machine_row(found: dict[str, Any]) -> dict[str, Any]:
     machine = part(found, "machine")
     base = machine.get("base") or {}
@@ -77,7 +91,7 @@ def machine_row(found: dict[str, Any]) -> dict[str, Any]:
     named = machine.get("os_name") or "an unknown operating system"
     if base and base.get("os") != machine.get("os"):
         named += f" (as {stands_on})"
-    kind = KINDS.get(machine.get("kind", ""), "machine of an unknown kind")
+    kind = KINDS.get(kind_of(found), "machine of an unknown kind")
     more = [f"{name}: {machine[name]}" for name in ("jetson", "dgx", "kubernetes") if machine.get(name)]
     hardware = f"{machine.get('architecture', 'unknown architecture')}, kernel {machine.get('kernel', '?')}"
     said = [f"{kind} ({machine.get('because', 'nothing said what')})", named, hardware, *more]
@@ -134,7 +148,7 @@ def engine_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
         running = "running" if engine.get("active") else "not running"
         now = f"Docker {engine.get('version') or 'of unknown version'} {running}"
         if engine.get("containers_running"):
-            now += f", {engine['containers_running']} containers"
+            now += f", {counted(engine['containers_running'])}"
     if plan.get("refusal"):
         return {"now": now, "will": "refused", "change": False}
     if plan.get("install", not there):
@@ -146,36 +160,37 @@ def engine_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
 
 
 def toolkit_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
-    names, version = wanted.get("toolkit_packages") or [], str(wanted.get("toolkit_version") or "")
-    packages = part(found, "packages")
-    versions = [packages[name] for name in names if name in packages]
-    if part(part(wanted, "plans"), "toolkit").get("refusal"):
-        return {"now": " and ".join(dict.fromkeys(versions)) or "none", "will": "refused", "change": False}
-    if not versions:
-        return {"now": "none", "will": f"{version or 'its default version'} installed", "change": True}
-    skew = len(set(versions)) > 1 or len(versions) < len(names)
-    now = " and ".join(dict.fromkeys(versions)) + (" (four packages that do not agree)" if skew else "")
-    kept = not skew and versions[0] == version
-    return {"now": now, "will": "kept" if kept else f"all four brought to {version}", "change": not kept}
+    plan = part(part(wanted, "plans"), "toolkit")
+    installed = part(part(found, "toolkit"), "installed")
+    versions = list(dict.fromkeys(str(version) for version in installed.values() if version))
+    skew = len(versions) > 1 or len(installed) in (1, 2, 3)
+    now = (" and ".join(versions) or "none") + (" (four packages that do not agree)" if skew else "")
+    if plan.get("refusal"):
+        return {"now": now, "will": "refused", "change": False}
+    if not plan.get("install", not installed):
+        return {"now": now, "will": "kept", "change": False}
+    will = f"{plan.get('version', 'its default version')} installed"
+    return {
+        "now": now,
+        "will": f"all four brought to {plan.get('version')}" if installed else will,
+        "change": True,
+    }
 
 
 def runtime_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     text = part(found, "files").get(part(found, "engine").get("config_file") or DAEMON_JSON)
     try:
         document = json.loads(text or "{}")
-        runtimes = document.get("runtimes") or {} if isinstance(document, dict) else {}
-        there = isinstance(runtimes, dict) and "nvidia" in runtimes
     except ValueError:
-        return {
-            "now": f"{DAEMON_JSON} is damaged",
-            "will": "refused by docker_nvidia_runtime",
-            "change": False,
-        }
-    now = "nvidia registered" if there else "not registered"
-    wish = wanted.get("runtime_default")
+        # docker_nvidia_runtime says the line and the column.
+        return {"now": f"{DAEMON_JSON} is damaged", "will": "refused", "change": False}
+    runtimes = document.get("runtimes") if isinstance(document, dict) else None
+    there = isinstance(runtimes, dict) and "nvidia" in runtimes
+    now, wish = "nvidia registered" if there else "not registered", wanted.get("runtime_default")
     if there and wish and document.get("default-runtime") != wish:
         return {"now": now, "will": f"registered, default-runtime {wish}", "change": True}
-    return {"now": now, "will": "registered, the rest of daemon.json kept", "change": not there}
+    will = "kept" if there else "registered, the rest of daemon.json kept"
+    return {"now": now, "will": will, "change": not there}
 
 
 def restart(found: dict[str, Any], wanted: dict[str, Any]) -> tuple[str, list[str]]:
@@ -189,9 +204,11 @@ def restart(found: dict[str, Any], wanted: dict[str, Any]) -> tuple[str, list[st
     if not count:
         return "Docker restarts; nothing runs in it", []
     if engine.get("live_restore"):
-        return f"Docker restarts; its {count} containers keep running (live-restore)", []
+        return f"Docker restarts; live-restore keeps {counted(count)} running", []
     listed = ", ".join(names[:SHOWN]) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")
-    return f"Docker restarts: {count} containers stop" + (f" ({listed})" if listed else ""), list(names)
+    return f"Docker restarts: {counted(count)} stop{'s' if count == 1 else ''}" + (
+        f" ({listed})" if listed else ""
+    ), list(names)
 
 
 def image_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
@@ -204,15 +221,6 @@ def image_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     ways = {"archive": f"unpacked from an archive, {size} in all", "pull": f"pulled, {size} in all"}
     will = ways.get(wanted.get("image_source", ""), f"built on the host, {size} in all")
     return {"now": f"{name} is not here", "will": will, "change": True}
-
-
-def downloads(rows: dict[str, Any], wanted: dict[str, Any]) -> bool:
-    """Tell whether anything must come over the network: not where all comes from folders and archives."""
-    folders = part(wanted, "folders")
-    layers = any(rows[name]["change"] and not folders.get(name) for name in ("driver", "toolkit"))
-    engine = rows["engine"]["will"].startswith("installed") and not folders.get("engine")
-    image = rows["image"]["change"] and wanted.get("image_source") != "archive"
-    return bool(layers or engine or image)
 
 
 def host_table(plan: dict[str, Any], obstacles: dict[str, Any]) -> list[str]:
