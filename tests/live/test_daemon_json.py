@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from plugins.module_utils.gpu_host_daemon_flags import clashes, flags
 from tests.live.lab import BARE, FILE, IMAGE, RESTART, Host, reach
 
 if TYPE_CHECKING:
@@ -173,6 +174,43 @@ def test_a5_a_clash_with_the_unit_is_named_while_docker_is_down(host: Host) -> N
     assert "that is why Docker is down, and not this role's doing" in ran.result["msg"]
     assert host.bytes() == text
     assert host.files() == ["daemon.json"]
+
+
+BOTH: list[tuple[str, dict[str, Any]]] = [
+    ("-H fd://", {"hosts": ["unix:///x"]}),
+    ("-D", {"debug": False}),
+    ("-s overlay2", {"storage-driver": "overlay2"}),
+    ("--default-shm-size=1G", {"default-shm-size": "2G"}),
+    ("--insecure-registry=a.example", {"insecure-registries": ["b.example"]}),
+    ("--label a=b", {"labels": ["c=d"]}),
+    ("--log-opt max-size=1m", {"log-opts": {"max-file": "3"}}),
+    ("--exec-opt native.cgroupdriver=cgroupfs", {"exec-opts": ["native.cgroupdriver=cgroupfs"]}),
+    ("--default-runtime=runc", {"default-runtime": "runc"}),
+    ("--default-address-pool base=10.9.0.0/16,size=24", {"default-address-pools": []}),
+    ("--http-proxy=http://p.example", {"proxies": {"http-proxy": "http://q.example"}}),
+    ("--host-gateway-ip=10.0.0.1", {"host-gateway-ip": "10.0.0.2"}),
+    ("--cdi-spec-dir=/a", {"cdi-spec-dirs": ["/b"]}),
+    # These go together.
+    ("-H fd://", {"debug": True}),
+    ("--add-runtime x=/usr/bin/runc", {"runtimes": {"y": {"path": "/usr/bin/runc"}}}),
+    ("--no-proxy=a.example", {"proxies": {"http-proxy": "http://q.example"}}),
+    ("--default-shm-size=1G", {"features": {"cdi": True}}),
+]
+
+
+def test_a5_dockerd_refuses_what_the_role_calls_a_clash_and_nothing_else(host: Host) -> None:
+    tries = "".join(
+        f"""printf '%s' '{json.dumps(document)}' > /root/try.json
+if dockerd --validate --config-file /root/try.json {line} 2>&1 | grep -q 'both as a flag'; then echo clash
+else echo fits; fi
+"""
+        for line, document in BOTH
+    )
+    said = host.sh(tries + "rm /root/try.json").split()
+    ours = [
+        "clash" if clashes(flags(["dockerd", *line.split()]), document) else "fits" for line, document in BOTH
+    ]
+    assert said == ours
 
 
 def test_a5_what_of_ours_is_a_flag_is_not_written_again(host: Host) -> None:

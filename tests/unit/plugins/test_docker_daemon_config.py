@@ -23,7 +23,8 @@ class Dockerd:
     program = engine["program"]
     def engine(self):
         return {"config_file": engine["path"], "flags": [], "no_cgroups": False, "rootless": [],
-                "kind": "engine", "because": "a test", "active": engine["loaded"] is not None, "containers": ["web", "train"],
+                "kind": "engine", "because": "a test", "containers": ["web", "train"],
+                "active": engine["loaded"] is not None,
                 **engine["seen"]}
     def version(self):
         return engine["version"]
@@ -507,3 +508,9 @@ def test_g7_the_containers_that_will_stop_are_named_in_check_mode(host: Host) ->
     assert done["containers"] == ["web", "train"]
     assert done["due"]
     assert not host.path.exists()
+
+
+def test_g2_check_mode_where_an_engine_is_about_to_be_put_beside_docker_desktop(host: Host) -> None:
+    host.engine.update(program=None, version="", loaded=None, seen={"kind": "desktop"})
+    assert host.run(check=True)["changed"]
+    assert "does not read" in host.run()["msg"]
