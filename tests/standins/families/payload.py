@@ -170,7 +170,7 @@ def client(tree: Path, _: Package, given: Path) -> Scripts:
 def containerd(tree: Path, _: Package, given: Path) -> Scripts:
     """Debian's containerd and runc."""
     debian = given / "debian/usr"
-    for program in ("containerd", "containerd-shim-runc-v2", "ctr"):
+    for program in ("containerd", "containerd-shim-runc-v2"):
         take(tree, f"usr/bin/{program}", debian / "bin" / program)
     take(tree, "usr/bin/runc", debian / "sbin/runc")
     take(tree, f"{UNITS}/containerd.service", debian / "lib/systemd/system/containerd.service", 0o644)
