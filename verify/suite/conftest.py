@@ -12,10 +12,12 @@ import testinfra
 from verify.errors import VerifyError
 from verify.report.evidence import host_folders, judge_host, read_host
 from verify.report.model import HostReport
+from verify.suite.backends import register
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+register()
 _REPORTS = pytest.StashKey[list[HostReport]]()
 
 
@@ -38,7 +40,10 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     local = [name for name in backends.split(",") if name.strip().split("://")[0] == "local"]
     if local:
-        raise pytest.UsageError("--hosts local is the controller, not a GPU host: give --hosts ssh://HOST")
+        raise pytest.UsageError(
+            "--hosts local is the controller under no host's name: give --hosts ssh://HOST, or here://HOST "
+            "where the controller is that host"
+        )
     try:
         config.stash[_REPORTS] = list(_reports(folder, _host_names(config, backends)))
     except VerifyError as error:
