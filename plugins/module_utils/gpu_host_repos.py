@@ -17,15 +17,21 @@ def value(section: str, key: str) -> str:
     return shown.group(1) if shown else ""
 
 
+def urls(section: str) -> list:
+    """Return a section's addresses; dnf takes several, on lines of their own too."""
+    shown = re.search(r"(?mi)^\s*baseurl\s*=((?:.*\n?)(?:[ \t]+\S.*\n?)*)", section)
+    return [url for url in re.split(r"[\s,]+", shown.group(1)) if url] if shown else []
+
+
 def in_use(section: str) -> bool:
-    return section.startswith("[") and value(section, "enabled") not in ("0", "false", "no")
+    return section.startswith("[") and value(section, "enabled").lower() not in ("0", "false", "no", "off")
 
 
 def without_repo(text: str, prefixes: list) -> tuple:
     """Return (number of sections taken out, the file without them; None where nothing else is in it)."""
     taken, kept, others = 0, [], 0
     for section in sections(text):
-        ours = in_use(section) and begins(value(section, "baseurl").replace("$basearch", "*"), prefixes, "*")
+        ours = in_use(section) and any(begins(url, prefixes, "") for url in urls(section))
         others += in_use(section) and not ours
         taken += ours
         kept += [f"{COMMENT}{line}" for line in section.splitlines(keepends=True)] if ours else [section]
@@ -33,17 +39,14 @@ def without_repo(text: str, prefixes: list) -> tuple:
 
 
 def repo(given: dict, keyring: str) -> str:
-    """Return our own .repo file; packages are checked against the key that was checked before."""
-    lines = [
-        f"# Written by gpu-host, role {given['role']}",
-        f"[{given['name']}]",
-        f"name={given['name']}",
-        f"baseurl={given['url']}",
-        "enabled=1",
-        "gpgcheck=1",
-        f"gpgkey=file://{keyring}",
-        *[f"{key}={text}" for key, text in sorted((given.get("options") or {}).items())],
-        *([f"proxy={given['proxy']}"] if given["proxy"] else []),
-        *([f"sslcacert={given['ca_file']}"] if given["ca_file"] else []),
-    ]
-    return "\n".join(lines) + "\n"
+    """Return our own .repo file; its key was checked before, and a role's options come over the usual."""
+    lines = {
+        "name": given["name"],
+        "baseurl": given["url"],
+        "enabled": "1",
+        "gpgcheck": "1",
+        "gpgkey": f"file://{keyring}",
+        **(given.get("options") or {}),
+    }
+    head = [f"# Written by gpu-host, role {given['role']}", f"[{given['name']}]"]
+    return "\n".join([*head, *(f"{key}={text}" for key, text in lines.items())]) + "\n"

@@ -37,7 +37,14 @@ def found(
     engine: dict[str, Any] | None = None,
     **toolkit: Any,
 ) -> dict[str, Any]:
-    state = {"manager": manager, "installed": installed or {}, "held": [], "origins": {}, "obsolete": {}}
+    state = {
+        "gpg": "/usr/bin/gpg",
+        "manager": manager,
+        "installed": installed or {},
+        "held": [],
+        "origins": {},
+        "obsolete": {},
+    }
     return {
         "machine": {"family": family, "os_name": "Some Linux 1"},
         "engine": {"version": "28.2.2", "gpu_containers": []} | (engine or {}),
@@ -95,6 +102,16 @@ def test_b1_every_address_of_the_toolkit_is_a_duplicate_of_ours() -> None:
     assert [url for url in old if not any(url.startswith(address) for address in addresses)] == []
     cuda = "developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/x86_64"
     assert not any(cuda.startswith(address) for address in addresses)
+
+
+@pytest.mark.parametrize(
+    ("manager", "family", "name"), [("apt", "debian", "gpg"), ("dnf", "redhat", "gnupg2")]
+)
+def test_a_bare_host_gets_what_reads_a_key(manager: str, family: str, name: str) -> None:
+    look = found(manager=manager, family=family, gpg=None)
+    assert plan(look)["gpg"] == [name]
+    assert plan(look, packages_folder="/srv")["gpg"] == [], "no key, no reader"
+    assert plan()["gpg"] == []
 
 
 def test_where_all_is_as_wanted_nothing_is_done() -> None:
