@@ -1,4 +1,4 @@
-"""apt's source files, one-line and deb822: which entries name a repository that we bring, and the file without them. Pure."""
+"""apt's source files, one-line and deb822: which entries name a repository of ours. Pure."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ import re
 # apt ignores other names without a word, and names with these ends too.
 IGNORED = re.compile(r"(~|\.(disabled|bak|save|orig|distUpgrade|dpkg-[a-z]+|ucf-[a-z]+))$")
 COMMENT = "# gpu-host: "
+OFF = ("no", "false", "without", "off", "disable", "0")  # apt's own words for it
 
 
 def normal(url: str, architecture: str) -> str:
-    """Return an address as it is compared: no scheme, $(ARCH) put in, no slashes at the end."""
+    """Return an address as it is compared: no scheme, user, usual port, $(ARCH) or last slash."""
     plain = url.strip().replace("$(ARCH)", architecture)
     plain = re.sub(r"^[a-z0-9+]+:/*", "", plain, flags=re.IGNORECASE)
     host, slash, path = plain.partition("/")
-    return re.sub(r"/+", "/", host.lower() + slash + path).rstrip("/")
+    host = re.sub(r":(80|443)$", "", host.rpartition("@")[2].lower())
+    return re.sub(r"/+", "/", host + slash + path).rstrip("/")
 
 
 def begins(url: str, prefixes: list, architecture: str) -> bool:
@@ -59,8 +61,7 @@ def fields(stanza: str) -> dict:
 def stanza_urls(stanza: str) -> list:
     """Return the addresses of a stanza that is in use."""
     given = fields(stanza)
-    off = given.get("enabled", "yes").lower() in ("no", "false", "0", "off")
-    return [] if off else given.get("uris", "").split()
+    return [] if given.get("enabled", "yes").lower() in OFF else given.get("uris", "").split()
 
 
 def parts(name: str, text: str) -> list:
@@ -84,23 +85,67 @@ def without(name: str, text: str, prefixes: list, architecture: str) -> tuple:
             continue
         taken += len(ours)
         if len(ours) < len(urls):
-            for url in ours:
-                piece = re.sub(rf"(?<=\s){re.escape(url)}(?=\s)[ \t]?", "", piece)
-            kept.append(piece)
+            words = "|".join(re.escape(url) for url in ours)
+            kept.append(re.sub(rf"(?<![^\s:])(?:{words})(?!\S)[ \t]?", "", piece))
         else:
             kept += [f"{COMMENT}{line}" for line in piece.splitlines(keepends=True)]
     return taken, "".join(kept) if others else None
 
 
+def restored(text: str) -> str:
+    """Return a file without our comment marks."""
+    return re.sub(rf"^{re.escape(COMMENT)}", "", text, flags=re.MULTILINE)
+
+
+def blocks(name: str, text: str) -> bool:
+    """Tell whether apt reads no source at all with this file: it has more than entries and comments."""
+    if name.endswith(".sources"):
+        pieces = [fields(piece) for piece in stanzas(text) if not piece.isspace()]
+        return any(not one.get("types") and one != {} for one in pieces) or text.lstrip()[:1] == "<"
+    lines = [line.strip() for line in text.splitlines()]
+    return any(line and not re.match(r"#|(deb|deb-src)\s", line) for line in lines)
+
+
 def strange(name: str, text: str) -> str | None:
-    """Say what is wrong with a file that names no repository at all; None where it does or is simply empty."""
+    """Say what is wrong with a file that names no repository; None where it does or is simply empty."""
     if any(urls for _, urls in parts(name, text)):
         return None
     if text.lstrip()[:1] == "<":
         return "a web page (HTML or XML) saved in the place of a source list"
+    if blocks(name, text):
+        return "no source list, but what a server answered or a slip of the keyboard"
     if text.strip() and not re.search(r"^\s*#?\s*deb\b|^\s*#?\s*Types:", text, re.MULTILINE):
         return "no line in it names a repository"
     return None
+
+
+def entries(name: str, text: str) -> list:
+    """Return (address, suite, key) of each entry in use."""
+    found = []
+    for piece, urls in parts(name, text):
+        if name.endswith(".sources"):
+            given = fields(piece)
+            suites, key = given.get("suites", "").split(), given.get("signed-by", "")
+        else:
+            shown = re.match(r"\s*deb(?:-src)?\s+(?:\[([^\]]*)\]\s*)?\S+\s+(\S+)", piece)
+            suites = [shown[2]] if shown else []
+            signed = re.search(r"signed-by=(\S+)", (shown[1] or "") if shown else "", re.IGNORECASE)
+            key = signed[1] if signed else ""
+        found += [(url, suite, key) for url in urls for suite in suites]
+    return found
+
+
+def conflicts(files: dict, architecture: str) -> list:
+    """Say which entries name one repository with different keys: apt then reads no source at all."""
+    keys: dict = {}
+    for path, text in sorted(files.items()):
+        for url, suite, key in entries(path, text):
+            keys.setdefault((normal(url, architecture), suite), {}).setdefault(key, set()).add(path)
+    return [
+        f"{' and '.join(sorted(set().union(*by_key.values())))} name {url} {suite} with different keys"
+        for (url, suite), by_key in sorted(keys.items())
+        if len(by_key) > 1
+    ]
 
 
 def source(given: dict, keyring: str) -> str:
