@@ -36,9 +36,10 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_host_apt import complaint, removable
-from ansible.module_utils.gpu_host_owned_file import apt_get, have, load, save, write_file
+from ansible.module_utils.gpu_host_aside import put_back
+from ansible.module_utils.gpu_host_owned_file import apt_get, have, load, save
 from ansible.module_utils.gpu_host_ownership import drop, entry
-from ansible.module_utils.gpu_host_sources import COMMENT
+from ansible.module_utils.gpu_host_rpm_keys import forget
 
 
 def apt(module: AnsibleModule, *arguments: str) -> str:
@@ -69,20 +70,6 @@ def release(module: AnsibleModule, holds: list) -> None:
         module.run_command([module.get_bin_path("dnf", required=True), "-q", "versionlock", "delete", *holds])
 
 
-def put_back(module: AnsibleModule, moved: dict) -> None:
-    """Put source files back that were put aside, where their place is still as it was left."""
-    for path, copy in sorted(moved.items()):
-        if not Path(copy).is_file():
-            continue
-        if Path(path).exists() and COMMENT not in Path(path).read_text(encoding="utf-8", errors="replace"):
-            module.warn(f"{path} is a file of its own again; the one that was put aside stays at {copy}.")
-            continue
-        write_file(module, Path(path), Path(copy).read_bytes(), mode=Path(copy).stat().st_mode & 0o777)
-        Path(copy).unlink()
-        if not any(Path(copy).parent.iterdir()):
-            Path(copy).parent.rmdir()
-
-
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
@@ -104,7 +91,8 @@ def main() -> None:
     if not module.check_mode:
         release(module, owned["holds"])
         remove(module, packages, files, kept)
-        put_back(module, owned["settings"].get("moved", {}))
+        forget(module, owned["settings"].get("rpm_keys", []))
+        put_back(module, owned["settings"].get("moved", {}), owned["settings"].get("left", {}))
         if after != before:
             save(module, path, after)
     if kept:
