@@ -6,19 +6,32 @@ import re
 
 # Second letter of dpkg's status: unpacked, half configured, half installed, triggers awaited or pending.
 HALF = "UFHWt"
+QUERY = "-f=${Package}\\t${db:Status-Abbrev}\\t${Version}\\n"
+# Failures that have one known cause: what it is called here, and the sentence.
 SENTENCES = (
     (
+        "repository",
         r"is not valid yet",
         "this host's clock is behind ({line}): set it (`timedatectl set-ntp true`), and run again",
     ),
     (
+        "repository",
         r"Temporary failure resolving|Could not resolve",
-        "names are not resolved here ({line}): repair DNS (`resolvectl status`), or set the role's proxy, and run again",
+        (
+            "names are not resolved here ({line}): repair DNS (`resolvectl status`), or set the role's "
+            "proxy, and run again"
+        ),
     ),
     (
-        r"No space left|not enough free space",
+        "disk",
+        r"No space left|not enough free space|enough free space in",
         "the disk is full ({line}): make room (`df -h /var /usr`), and run again",
     ),
+)
+# What apt only remarks on: the list was read all the same.
+REMARKS = re.compile(
+    r"legacy trusted\.gpg|Policy will reject|configured multiple times|support architecture"
+    r"|weak (security|digest)|Usage of apt-key|changed its '"
 )
 
 
@@ -29,7 +42,7 @@ def rows(text: str) -> list:
 
 
 def installed(text: str) -> dict:
-    """Return the versions of packages that are wholly there."""
+    """Return the versions of packages that are wholly there, held ones (`hi`) included."""
     return {name: version for name, status, version in rows(text) if status[1:2] == "i"}
 
 
@@ -39,31 +52,62 @@ def half_configured(text: str) -> list:
 
 
 def changes(said: str) -> dict:
-    """Return what `apt-get --simulate` would do: names by new, changed, removed."""
+    """Return what `apt-get --simulate` would do: names by new, changed, removed, and which would go back."""
     found: dict = {"new": [], "changed": [], "removed": []}
     for line in said.splitlines():
         shown = re.match(r"(Inst|Remv|Purg) (\S+)( \[)?", line)
         if shown:
             kind = "removed" if shown[1] != "Inst" else "changed" if shown[3] else "new"
             found[kind].append(shown[2].partition(":")[0])
-    return found
+    older = re.search(r"will be DOWNGRADED:\n((?:  .*\n?)+)", said)
+    found["older"] = [name.partition(":")[0] for name in older[1].split()] if older else []
+    return {kind: sorted(set(names)) for kind, names in found.items()}
+
+
+def marked(said: str) -> list:
+    """Return apt's error and warning lines, with the letters of any version of apt."""
+    short = re.sub(r"(?m)^(E|W)(?:rror|arning): ", r"\1: ", said)
+    return [line for line in short.splitlines() if line.startswith(("E: ", "W: "))]
 
 
 def broken_sources(said: str) -> list:
     """Return the lines in which apt-get update complains of a repository, without their letter."""
     return [
         line[2:].strip()
-        for line in said.splitlines()
-        if re.match(r"[EW]: .*(https?|file|ftp|cdrom|mirror)\S*:", line)
+        for line in marked(said)
+        if re.search(r"(https?|file|ftp|cdrom|mirror|copy)\S*:", line) and not REMARKS.search(line)
     ]
+
+
+def unreadable(said: str) -> str | None:
+    """Return what apt says where it cannot read its sources at all."""
+    if "list of sources could not be read" not in said:
+        return None
+    return next((line[2:].strip() for line in marked(said)), "the list of sources could not be read")
+
+
+def known_cause(said: str) -> tuple | None:
+    """Return (reason, sentence) of a failure that has one known cause."""
+    for reason, pattern, sentence in SENTENCES:
+        shown = re.search(rf"^.*(?:{pattern}).*$", said, re.MULTILINE)
+        if shown:
+            line = re.sub(r"^(E|W|Error|Warning|dpkg: error.*?): ", "", shown[0].strip())
+            return reason, sentence.format(line=line)
+    return None
+
+
+def mentioned(names: list, said: str) -> list:
+    """Return those names that a text speaks of."""
+    return [name for name in names if re.search(rf"(?<![\w.+-]){re.escape(name)}(?![\w.+-]*\w)", said)]
 
 
 def size_needed(said: str) -> tuple:
     """Return (bytes to fetch, bytes on the disk after) from apt-get's summary lines; 0 where it says none."""
-    units = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9}
-    fetched = re.search(r"Need to get (?:[\d.,]+ \w+/)?([\d.,]+) (\w+) of archives", said)
-    after = re.search(r"After this operation, ([\d.,]+) (\w+) of additional disk space", said)
+    units = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+    number = r"(\d[\d.,' \u00a0]*) ?(\w?B)"
+    fetched = re.search(rf"Need to get {number}(?:/\d[\d.,' ]* ?\w?B)? of archives", said)
+    after = re.search(rf"After this operation, {number} of additional disk space", said)
     return tuple(
-        int(float(found[1].replace(",", "")) * units.get(found[2], 1)) if found else 0
+        int(float(re.sub(r"[^\d.]", "", found[1])) * units.get(found[2], 1)) if found else 0
         for found in (fetched, after)
     )

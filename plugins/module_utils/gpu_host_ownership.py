@@ -56,6 +56,15 @@ def claim(document: dict, role: str, new: dict, settings: dict) -> dict:
     return {**document, "roles": {**document["roles"], role: owned}}
 
 
+def release(document: dict, role: str, holds: list) -> dict:
+    """Return the document without these holds."""
+    if not set(holds) & set(entry(document, role)["holds"]):
+        return document
+    owned = entry(document, role)
+    owned["holds"] = sorted(set(owned["holds"]) - set(holds))
+    return {**document, "roles": {**document["roles"], role: owned}}
+
+
 def drop(document: dict, role: str) -> dict:
     return {**document, "roles": {name: owned for name, owned in document["roles"].items() if name != role}}
 

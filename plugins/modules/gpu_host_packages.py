@@ -44,10 +44,11 @@ half_configured: {description: Packages that a failure left., type: list, return
 from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_host_apt_run import Apt, RefusedError
+from ansible.module_utils.gpu_host_apt_run import Apt
 from ansible.module_utils.gpu_host_dnf_run import Dnf
 from ansible.module_utils.gpu_host_owned_file import load, save
-from ansible.module_utils.gpu_host_ownership import claim, entry
+from ansible.module_utils.gpu_host_ownership import claim, entry, release
+from ansible.module_utils.gpu_host_refused import RefusedError
 
 ARGUMENTS = {
     "role": {"type": "str", "required": True},
@@ -58,7 +59,7 @@ ARGUMENTS = {
     "repositories": {"type": "list", "elements": "str", "default": []},
     "folder": {"type": "str", "default": ""},
     "allow_downgrade": {"type": "bool", "default": False},
-    "proxy": {"type": "str", "default": ""},
+    "proxy": {"type": "str", "default": "", "no_log": True},
     "ca_file": {"type": "str", "default": ""},
     "lock_timeout": {"type": "int", "default": 300},
     "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
@@ -79,10 +80,13 @@ class Packages:
         self.path = Path(self.given["path"])
         self.owned = load(module, self.path)
         mine = entry(self.owned, self.given["role"])
+        self.names = [pair(word)[0] for word in self.given["names"]]
         self.mine, self.my_holds = set(mine["packages"]), set(mine["holds"])
+        self.my_streams = mine["settings"].get("streams", {})
 
     def missing(self) -> list:
-        have = self.tool.have([pair(word)[0] for word in self.given["names"]])
+        """Return what is wanted and is not there, or not in that version."""
+        have = self.tool.have(self.names)
         return [
             word
             for word in self.given["names"]
@@ -90,44 +94,70 @@ class Packages:
             or (pair(word)[1] and not self.tool.same(have[pair(word)[0]], pair(word)[1]))
         ]
 
-    def note(self, new: list, holds: list) -> None:
+    def holds_to_change(self) -> tuple:
+        """Return what is to be held and is not, and what we held and is not to be held any more."""
+        loose = sorted(self.my_holds & set(self.names) - set(self.given["hold"]))
+        if not self.given["hold"]:
+            return [], loose
+        return sorted(set(self.given["hold"]) - self.tool.holds()), loose
+
+    def note(self, packages: list, holds: list, settings: dict) -> None:
         """Write down what will be ours, before it is."""
-        after = claim(self.owned, self.given["role"], {"packages": new, "files": [], "holds": holds}, {})
+        if packages or holds or settings:
+            new = {"packages": packages, "holds": holds}
+            self.write(claim(self.owned, self.given["role"], new, settings))
+
+    def write(self, after: dict) -> None:
+        """Write the ownership file where it differs."""
         if after != self.owned:
             save(self.module, self.path, after)
             self.owned = after
 
-    def bring(self, missing: list, unheld: list) -> list:
-        names = {pair(word)[0] for word in self.given["names"]}
-        if missing:
-            self.tool.wait()
-            self.tool.repair(self.mine | names)
-            missing = self.missing()
-        would = {"new": [], "changed": [], "removed": []}
-        if missing:
-            if not self.given["folder"]:
-                self.tool.refresh()
-            options, words, would = self.tool.plan(missing, self.my_holds)
-            self.tool.room(options, words)
-            self.note(would["new"], [])
-            self.tool.hold(sorted(self.my_holds & set(would["changed"])), on=False)
-            self.tool.install(options, words, missing)
-        unheld = sorted(set(self.given["hold"]) - self.tool.holds())
-        self.note([], unheld)
+    def bring(self) -> list:
+        """Do it, step by step; return what came or changed."""
+        self.tool.wait()
+        self.tool.repair(self.mine | set(self.names))
+        missing = self.missing()
+        unheld, loose = self.holds_to_change()
+        if unheld:
+            missing += [name for name in self.tool.needed_for_holds() if name not in missing]
+        came = self.install(missing) if missing else []
+        # Once more: the plugin that shows holds may have come only now.
+        unheld = self.holds_to_change()[0]
+        self.note([], unheld, {})
         self.tool.hold(unheld)
+        self.tool.hold(loose, on=False)
+        self.write(release(self.owned, self.given["role"], loose))
+        return came
+
+    def install(self, missing: list) -> list:
+        """Install what is missing; what is held by us is let go for that, and held again whatever happens."""
+        streams = {} if self.given["folder"] else self.tool.streams()
+        # What was on first is what the user had.
+        self.note([], [], {"streams": {**streams, **self.my_streams}} if streams else {})
+        if not self.given["folder"]:
+            self.tool.refresh()
+        held = sorted(self.my_holds & self.tool.holds())
+        self.tool.hold(held, on=False)
+        try:
+            options, words, would = self.tool.plan(missing, set(held))
+            self.tool.room(options, words)
+            self.note(would["new"], [], {})
+            self.tool.install(options, words, missing)
+        finally:
+            self.tool.hold(held)
         return sorted(would["new"] + would["changed"])
 
 
 def main() -> None:
     module = AnsibleModule(argument_spec=ARGUMENTS, supports_check_mode=True)
     packages = Packages(module)
-    missing = packages.missing()
-    unheld = sorted(set(module.params["hold"]) - packages.tool.holds()) if module.params["hold"] else []
-    changed = bool(missing or unheld)
-    came: list = missing
+    came: list = packages.missing()
+    unheld, loose = packages.holds_to_change()
+    changed = bool(came or unheld or loose)
     if changed and not module.check_mode:
         try:
-            came = packages.bring(missing, unheld)
+            came = packages.bring()
         except RefusedError as refused:
             for line in packages.tool.warnings:
                 module.warn(line)

@@ -91,7 +91,9 @@ def test_forgetting_one_role_keeps_the_others(owned: Any, tmp_path: Path) -> Non
     assert owned(state="absent")["packages"] == ["iptables"]
     assert owned(state="query")["packages"] == []
     left = json.loads((tmp_path / "lib" / "owned.json").read_text())["roles"]
-    assert left == {"nvidia_driver": {"packages": ["nvidia-smi"], "files": [], "settings": {"a": 1}}}
+    assert left == {
+        "nvidia_driver": {"packages": ["nvidia-smi"], "files": [], "holds": [], "settings": {"a": 1}}
+    }
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,167 @@
+"""apt on this host, asked: what is there, what it would do, whether there is room. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from pathlib import Path
+
+from .gpu_host_apt import complaint
+from .gpu_host_apt_state import (
+    QUERY,
+    changes,
+    half_configured,
+    installed,
+    known_cause,
+    mentioned,
+    size_needed,
+)
+from .gpu_host_locks import APT as LOCKS
+from .gpu_host_locks import wait
+from .gpu_host_refused import RefusedError, Tool
+
+OPTIONS = (
+    "-o", "APT::Get::AutomaticRemove=false", "-o", "DPkg::Lock::Timeout=60",
+    "-o", "Dpkg::Options::=--force-confdef", "-o", "Dpkg::Options::=--force-confold", "--quiet",
+)  # fmt: skip
+SPARE = 200 * 10**6  # bytes that are left free
+
+
+class AptAsked(Tool):
+    """apt-get, dpkg-query and apt-mark with what the module was given."""
+
+    def __init__(self, module):
+        super().__init__(module)
+        self.updated = ""  # what the refresh said
+
+    def network(self):
+        """Return options for the proxy: in a file, because a command line shows its password to everybody."""
+        given = self.given
+        lines = [
+            f'Acquire::{kind}::Proxy "{given["proxy"]}";' for kind in ("http", "https") if given["proxy"]
+        ]
+        lines += [f'Acquire::https::CAInfo "{given["ca_file"]}";'] if given["ca_file"] else []
+        if not lines:
+            return []
+        handle, path = tempfile.mkstemp(dir=self.module.tmpdir, suffix=".conf")
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write("\n".join(lines) + "\n")
+        self.module.add_cleanup_file(path)
+        return ["-c", path]
+
+    def get(self, *arguments):
+        """Run apt-get; where somebody took a lock since it was looked at, wait and run it again."""
+        until = time.monotonic() + self.given["lock_timeout"]
+        while True:
+            rc, said = self.run("apt-get", *self.network(), *OPTIONS, *arguments)
+            left = until - time.monotonic()
+            if rc == 0 or left <= 0 or "Could not get lock" not in said:
+                return rc, said
+            wait(LOCKS, left, self.warn)
+            time.sleep(1)
+
+    def have(self, names):
+        """Return versions by name, of those that are wholly there."""
+        return installed(self.run("dpkg-query", "-W", QUERY, *names)[1]) if names else {}
+
+    def same(self, there, wanted):
+        """Tell whether a version is the wanted one."""
+        return there == wanted
+
+    def half(self):
+        """Return the packages that are half configured, anywhere on the host."""
+        return half_configured(self.run("dpkg-query", "-W", QUERY)[1])
+
+    def holds(self):
+        """Return the names that are held, by whomever."""
+        return {name.partition(":")[0] for name in self.run("apt-mark", "showhold")[1].split()}
+
+    def words(self, names):
+        """Return names as apt takes them: from the folder of an air-gapped site, files; else as given."""
+        folder = self.given["folder"]
+        if not folder:
+            return list(names)
+        found = []
+        for name, _, version in (name.partition("=") for name in names):
+            pattern = f"{name}_{version.replace(':', '%3a') or '*'}_*.deb"
+            files = sorted(str(path) for path in Path(folder).glob(pattern))
+            if not files:
+                raise RefusedError(
+                    "unavailable",
+                    f"{folder} has no {pattern}. Needed are all packages in it, those that they depend on "
+                    "included: put it there (`apt-get download`), and run again.",
+                )
+            found.append(files[-1])
+        return found
+
+    def plan(self, names, released):
+        """Ask apt what it would do; refuse what may not be done."""
+        options = ["--no-install-recommends"]
+        options += ["--allow-downgrades"] if self.given["allow_downgrade"] else []
+        options += ["--allow-change-held-packages"] if released else []
+        there = self.have(self.given["replaces"])
+        words = [*self.words(names), *(f"{name}-" for name in self.given["replaces"] if name in there)]
+        rc, said = self.get("--simulate", *options, "install", *words)
+        would = changes(said)
+        strangers = sorted(self.holds() - released)
+        touched = set(would["changed"] + would["removed"])
+        held = [name for name in strangers if name in touched]
+        if rc != 0 and not held:
+            held = mentioned(strangers, said)
+        if held:
+            raise RefusedError(
+                "held",
+                f"Held by somebody on this host, and in the way: {', '.join(held)} (`apt-mark showhold`). "
+                f"Needed is that they may change: `apt-mark unhold {' '.join(held)}`, or set the version "
+                "that is there, and run again.",
+                held=held,
+            )
+        if rc != 0:
+            raise RefusedError("unavailable", self.cannot(names, said))
+        self.allowed(names, would)
+        return options, words, would
+
+    def allowed(self, names, would):
+        """Refuse what apt would remove or take back beside what was asked for."""
+        other = sorted(set(would["removed"]) - set(self.given["replaces"]))
+        if other:
+            raise RefusedError(
+                "removal",
+                f"apt would remove {', '.join(other)} to install {', '.join(names)}. Needed is that nothing "
+                "of yours goes: remove these yourself if you want that, and run again.",
+            )
+        if would["older"] and not self.given["allow_downgrade"]:
+            raise RefusedError(
+                "downgrade",
+                f"An older version would come of {', '.join(would['older'])}, to install {', '.join(names)}. "
+                "Needed is that nothing of yours goes back: set the version that is there, or remove these "
+                "yourself, and run again.",
+            )
+
+    def cannot(self, names, said):
+        """Say why apt does not have these; what the refresh said is the reason more often than not."""
+        cause = known_cause(self.updated)
+        return (
+            f"apt cannot install {' '.join(names)}: {complaint(said)}. "
+            + (f"Perhaps because {cause[1]}. " if cause else "")
+            + f"Needed is a package source that has these (`apt-cache policy {names[0].partition('=')[0]}` "
+            "shows what each has): correct the version or the repository, and run again."
+        )
+
+    def room(self, options, words):
+        """Refuse before the download where the disk has no room for it."""
+        # --assume-no prints the sizes and stops there.
+        fetched, after = size_needed(self.get("--assume-no", *options, "install", *words)[1])
+        for place, need in (("/var/cache/apt/archives", fetched), ("/usr", after)):
+            folder = Path(place)
+            while not folder.exists():
+                folder = folder.parent
+            room = os.statvfs(folder)
+            free = room.f_bavail * room.f_frsize
+            if need and free < need + SPARE:
+                raise RefusedError(
+                    "disk",
+                    f"{place} has {free // 10**6} MB free; needed are {(need + SPARE) // 10**6} MB. Make "
+                    f"room (`df -h {place}`; `apt-get clean` helps in /var), and run again.",
+                )

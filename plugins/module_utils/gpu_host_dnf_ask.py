@@ -1,0 +1,181 @@
+"""dnf on this host, asked: what is there, what it would do. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+
+from .gpu_host_apt_state import mentioned
+from .gpu_host_dnf_state import (
+    QUERY,
+    complaint,
+    known_cause,
+    left_out,
+    locked,
+    packages,
+    same_version,
+    stream,
+    transaction,
+)
+from .gpu_host_locks import DNF as LOCKS
+from .gpu_host_locks import wait
+from .gpu_host_refused import RefusedError, Tool
+
+CONF = "/etc/dnf/dnf.conf"
+MODULES = "/etc/dnf/modules.d"
+LOCK_PLUGIN = "python3-dnf-plugin-versionlock"
+OPTIONS = (
+    "--setopt=install_weak_deps=False",
+    "--setopt=skip_if_unavailable=True",
+    "--setopt=clean_requirements_on_remove=False",
+    "--setopt=exit_on_lock=True",
+)
+
+
+def with_network(text: str, proxy: str, ca_file: str) -> str:
+    """Return dnf's own configuration with this run's proxy and certificates in [main]."""
+    new = {"proxy": proxy, "sslcacert": ca_file}
+    given = {key: value for key, value in new.items() if value}
+    for key in given:
+        text = re.sub(rf"(?m)^{key}\s*=.*\n?", "", text)
+    lines = "".join(f"{key}={value}\n" for key, value in given.items())
+    if not re.search(r"(?m)^\[main\]", text):
+        return f"[main]\n{lines}{text}"
+    return re.sub(r"(?m)^\[main\][ \t]*\n?", lambda _: f"[main]\n{lines}", text, count=1)
+
+
+class DnfAsked(Tool):
+    """dnf and rpm with what the module was given."""
+
+    def network(self):
+        """Return options for the proxy: in a file, because a command line shows its password to everybody."""
+        given = self.given
+        if not given["proxy"] and not given["ca_file"]:
+            return []
+        own = Path(CONF).read_text(encoding="utf-8", errors="replace") if Path(CONF).exists() else ""
+        handle, path = tempfile.mkstemp(dir=self.module.tmpdir, suffix=".conf")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(with_network(own, given["proxy"], given["ca_file"]))
+        self.module.add_cleanup_file(path)
+        return ["-c", path]
+
+    def dnf(self, *arguments):
+        """Run dnf; where somebody took a lock since it was looked at, wait and run it again."""
+        until = time.monotonic() + self.given["lock_timeout"]
+        while True:
+            rc, said = self.run("dnf", *self.network(), *OPTIONS, *arguments)
+            left = until - time.monotonic()
+            if rc == 0 or left <= 0 or "already locked by" not in said:
+                return rc, said
+            wait(LOCKS, left, self.warn)
+            time.sleep(1)
+
+    def have(self, names):
+        """Return versions by name."""
+        return packages(self.run("rpm", "-q", "--queryformat", QUERY, *names)[1]) if names else {}
+
+    def same(self, there, wanted):
+        """Tell whether a version is the wanted one."""
+        return same_version(there, wanted)
+
+    def half(self):
+        """Return what is half configured: nothing ever is, with rpm."""
+        return []
+
+    def holds(self):
+        """Return the names whose versions are locked, by whomever."""
+        rc, said = self.run("dnf", "-q", "-C", "versionlock", "list")
+        return locked(said) if rc == 0 else set()
+
+    def needed_for_holds(self):
+        """Return packages that locking versions needs and this host lacks."""
+        return [] if self.run("dnf", "-q", "-C", "versionlock", "list")[0] == 0 else [LOCK_PLUGIN]
+
+    def streams(self):
+        """Return the wanted module streams that are not on, each with what is on in its place."""
+        found = {}
+        for name, _, wanted in (word.partition(":") for word in self.given["modules"]):
+            file = Path(MODULES, f"{name}.module")
+            there = stream(file.read_text(encoding="utf-8", errors="replace")) if file.is_file() else ""
+            if there != wanted:
+                found[name] = there
+        return found
+
+    def words(self, names):
+        """Return names as dnf takes them: from the folder of an air-gapped site, files."""
+        folder = self.given["folder"]
+        if not folder:
+            return [name.replace("=", "-", 1) for name in names]
+        found = []
+        for name, _, version in (name.partition("=") for name in names):
+            plain = version.rpartition(":")[2] or "[0-9]"
+            files = sorted(str(path) for path in Path(folder).glob(f"{name}-{plain}*.rpm"))
+            if not files:
+                raise RefusedError(
+                    "unavailable",
+                    f"{folder} has no package {name} {version}".rstrip()
+                    + ". Needed are all packages in it, those "
+                    "that they depend on included: put it there (`dnf download --resolve`), and run again.",
+                )
+            found.append(files[-1])
+        return found
+
+    def plan(self, names, released):
+        """Ask dnf what it would do; refuse what may not be done. Our own locks are off by now."""
+        words = self.words(names)
+        strangers = sorted(self.holds() - released)
+        wanted = {name.partition("=")[0] for name in names}
+        self.not_held([name for name in self.have(strangers) if name in wanted])
+        options = ["--allowerasing"] if self.given["replaces"] else []
+        verb = "install"
+        _, said = self.dnf("--assumeno", verb, *options, *words)
+        would = transaction(said)
+        for name in left_out(said):
+            self.warn(f"The repository {name} does not work and was left out.")
+        if not any(would.values()):
+            if "exclude filtering" in said:
+                self.not_held(mentioned(strangers, said) or strangers)
+            cause = known_cause(said)
+            raise RefusedError(
+                cause[0] if cause else "unavailable",
+                f"dnf cannot install {' '.join(names)}: {cause[1] if cause else complaint(said)}. Needed is "
+                f"a repository that has these (`dnf list --showduplicates {names[0].partition('=')[0]}`): "
+                "correct the version or the repository, and run again.",
+            )
+        self.not_held([name for name in strangers if name in would["changed"] + would["removed"]])
+        self.allowed(names, would)
+        return [verb, *options], words, would
+
+    def not_held(self, names):
+        """Refuse where somebody on this host locked these."""
+        if names:
+            raise RefusedError(
+                "held",
+                f"Held by somebody on this host, and in the way: {', '.join(names)} (`dnf versionlock "
+                f"list`). Needed is that they may change: `dnf versionlock delete {' '.join(names)}`, or set "
+                "the version that is there, and run again.",
+                held=names,
+            )
+
+    def allowed(self, names, would):
+        """Refuse what dnf would remove or take back beside what was asked for."""
+        other = sorted(set(would["removed"]) - set(self.given["replaces"]))
+        if other:
+            raise RefusedError(
+                "removal",
+                f"dnf would remove {', '.join(other)} to install {', '.join(names)}. Needed is that nothing "
+                "of yours goes: remove these yourself if you want that, and run again.",
+            )
+        if would["older"] and not self.given["allow_downgrade"]:
+            raise RefusedError(
+                "downgrade",
+                f"An older version would come of {', '.join(would['older'])}, to install {', '.join(names)}. "
+                "Needed is that nothing of yours goes back: set the version that is there, or remove these "
+                "yourself, and run again.",
+            )
+
+    def room(self, options, words):
+        """Left to rpm: it tests the disk before a transaction, and says which file system is short."""
