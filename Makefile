@@ -14,7 +14,7 @@ site: venv ## provision and verify INVENTORY (default: one simulated host), then
 	@scripts/site.sh site
 plan: venv ## what site would change, without changing it
 	@scripts/site.sh plan
-verify: venv ## collect, judge and report only; RACE=always, cached or never
+verify: venv ## collect, judge and report only; RACE=always, cached or never (the image is needed for the proof, race or not)
 	@scripts/site.sh verify
 remove: venv ## undo on the hosts what site did
 	@scripts/site.sh remove

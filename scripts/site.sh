@@ -21,7 +21,40 @@ limited() {
   # localhost judges, whatever the limit is.
   if [ -n "${LIMIT:-}" ]; then play "$@" --limit "$LIMIT,localhost"; else play "$@"; fi
 }
+# again ACTION: the command that does it, with what this one was given.
+again() {
+  [ "$inventory" = inventory/simulated ] || set -- "$@" "INVENTORY=$inventory"
+  [ -z "${LIMIT:-}" ] || set -- "$@" "LIMIT=$LIMIT"
+  printf 'make %s' "$*"
+}
+# sudo's password is asked for once, though two playbooks and the judging suite need it.
+ask_password() {
+  case ${ANSIBLE_BECOME_ASK_PASS:-} in 1 | [Yy]es | [Tt]rue | TRUE) ;; *) return 0 ;; esac
+  unset ANSIBLE_BECOME_ASK_PASS
+  umask_before=$(umask)
+  umask 077
+  password_file=$(mktemp)
+  umask "$umask_before"
+  trap 'rm -f "$password_file"' EXIT
+  trap 'exit 130' INT TERM HUP
+  printf 'Password for sudo on the hosts: ' >&2
+  stty -echo 2> /dev/null || true
+  IFS= read -r password || password=
+  stty echo 2> /dev/null || true
+  printf '\n' >&2
+  printf '%s\n' "$password" > "$password_file"
+  ANSIBLE_BECOME_PASSWORD_FILE=$password_file
+  export ANSIBLE_BECOME_PASSWORD_FILE
+}
 is_simulated() { ansible-inventory -i "$inventory" --list | grep -q '"simulated": {'; }
+
+if [ -n "${LIMIT:-}" ] && [ "$action" != clean ]; then
+  matched=$(ansible gpu_hosts -i "$inventory" --limit "$LIMIT" --list-hosts 2> /dev/null) || matched=
+  case $matched in
+    '' | *"hosts (0)"*) die "LIMIT=$LIMIT matches no host of the group gpu_hosts in $inventory: \`ansible-inventory -i $inventory --graph\` lists them." 2 ;;
+  esac
+fi
+[ "$action" = clean ] || ask_password
 
 case $action in
   site | verify | plan)
@@ -46,7 +79,19 @@ case $action in
     say "evidence/ holds what this rests on. Took $(($(date +%s) - start)) s."
     exit "$rc"
     ;;
-  plan) limited provision --check --diff ;;
+  plan)
+    rm -f .cache/plan.json
+    say "Looking, and changing nothing (the whole dry run, with what would change in files: .cache/plan.log)"
+    rc=0
+    GPU_HOST_PLAN=.cache/plan.json ANSIBLE_CALLBACK_PLUGINS=plugins/callback ANSIBLE_CALLBACKS_ENABLED=gpu_host_plan \
+      limited provision --check --diff > .cache/plan.log 2>&1 || rc=$?
+    if ! python -m scripts.plan_table .cache/plan.json; then
+      [ -s .cache/plan.json ] || tail -n 20 .cache/plan.log >&2
+      [ "$rc" != 0 ] || rc=1
+    fi
+    [ "$rc" != 0 ] || say "\`$(again site)\` does it."
+    exit "$rc"
+    ;;
   remove) limited remove ;;
   clean)
     is_simulated || { say "$inventory has no simulated hosts: nothing to clean."; exit 0; }
