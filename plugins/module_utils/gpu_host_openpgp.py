@@ -38,8 +38,8 @@ def armoured(data: bytes) -> bytes:
 
 
 def binary(data: bytes) -> bytes:
-    """Return the packets of a key file, armoured or not; several blocks follow each other."""
-    if not data.lstrip().startswith(b"-----BEGIN PGP"):
+    """Return the packets of a key file, armoured or not; blocks may be several, with text around them."""
+    if data[:1] >= b"\x80":
         return data
     try:
         text = data.decode("ascii")
@@ -47,7 +47,7 @@ def binary(data: bytes) -> bytes:
         raise KeyFormatError("the armour is not plain text") from error
     found = re.findall(rf"{BEGIN}\r?\n(.*?){END}", text, re.DOTALL)
     if not found:
-        raise KeyFormatError("the block has no end")
+        raise KeyFormatError("no whole block is in it")
     return b"".join(block(body) for body in found)
 
 

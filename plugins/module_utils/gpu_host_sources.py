@@ -100,8 +100,8 @@ def restored(text: str) -> str:
 def blocks(name: str, text: str) -> bool:
     """Tell whether apt reads no source at all with this file: it has more than entries and comments."""
     if name.endswith(".sources"):
-        pieces = [fields(piece) for piece in stanzas(text) if not piece.isspace()]
-        return any(not one.get("types") and one != {} for one in pieces) or text.lstrip()[:1] == "<"
+        plain = [re.sub(r"(?m)^#.*\n?", "", piece) for piece in stanzas(text)]
+        return any(piece.strip() and "types" not in fields(piece) for piece in plain)
     lines = [line.strip() for line in text.splitlines()]
     return any(line and not re.match(r"#|(deb|deb-src)\s", line) for line in lines)
 
