@@ -46,21 +46,31 @@ class Lab:
         self.folder = ROOT / ".cache/harness" / namespace
         self.inventory = self.folder / "inventory"
         self.engine = docker.from_env(timeout=SCRIPT_S)
-        self.write_inventory(kind, settings or {})
+        self.settings = {
+            "simulated_kind": kind,
+            "race_image_archive": str(tiny_archive(self.folder)),
+            **(settings or {}),
+        }
+        self.configure()
 
-    def write_inventory(self, kind: str, settings: dict[str, Any]) -> None:
-        """Write what a user would: a host, and where its things are."""
+    def configure(self, **settings: Any) -> None:
+        """Write what a user would: a host, where its things are, and what is set for it."""
+        self.settings |= settings
         shutil.rmtree(self.inventory, ignore_errors=True)
         (self.inventory / "group_vars/all").mkdir(parents=True)
         shutil.copy(SIMULATED, self.inventory / "group_vars/simulated.yml")
         common = {"simulated_namespace": self.namespace, "simulated_dir": str(self.folder / "state")}
         (self.inventory / "group_vars/all/main.yml").write_text(json.dumps(common), encoding="utf-8")
-        own = {"simulated_kind": kind, "race_image_archive": str(tiny_archive(self.folder)), **settings}
-        hosts = {"gpu_hosts": {"children": {"simulated": {"hosts": {self.name: own}}}}}
+        hosts = {"gpu_hosts": {"children": {"simulated": {"hosts": {self.name: self.settings}}}}}
         (self.inventory / "hosts.yml").write_text(json.dumps(hosts), encoding="utf-8")
 
     def make(self) -> None:
-        """Make the host: bare, with its cards."""
+        """Make the host: bare, with its cards; what a run that was killed has left goes first."""
+        ours = {"label": f"gpu-host.namespace={self.namespace}"}
+        for container in self.engine.containers.list(all=True, filters=ours):
+            container.remove(force=True, v=True)
+        for volume in self.engine.volumes.list(filters=ours):
+            volume.remove()
         ran = play(self.inventory, "simulated_host")
         if ran.status:
             raise LabError(f"{self.namespace} could not be made: {ran.why()}\n{ran.printed[-3000:]}")

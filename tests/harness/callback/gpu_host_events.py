@@ -25,6 +25,14 @@ description:
 HALT_S = 120
 
 
+def said(result: dict[str, Any]) -> str:
+    """Return a task's message; that of a loop is the first failed item's."""
+    for item in result.get("results") or []:
+        if isinstance(item, dict) and item.get("failed"):
+            return said(item)
+    return str(result.get("msg") or result.get("stderr") or "")
+
+
 class CallbackModule(CallbackBase):  # type: ignore[misc] # Ansible has no types
     """One line for each event."""
 
@@ -48,7 +56,7 @@ class CallbackModule(CallbackBase):  # type: ignore[misc] # Ansible has no types
             "action": task.action,
             "time": time.monotonic(),
             "changed": bool(result.get("changed")),
-            "msg": str(result.get("msg") or result.get("stderr") or ""),
+            "msg": said(result),
             "warnings": [str(warning) for warning in result.get("warnings") or []],
         }
         with self.file.open("a", encoding="utf-8") as stream:
