@@ -8,8 +8,6 @@ from typing import Any
 
 import yaml
 
-# What reads a key's fingerprint on the apt systems; the RHEL family always has it.
-GPG = "gpg"
 TABLE = Path(__file__).resolve().parents[2] / "verify/compat/engine_packages.yml"
 # Kinds of engine that are no engine for these roles.
 AGAINST = {
@@ -59,8 +57,7 @@ def table(section: str) -> list[dict[str, Any]]:
 
 def engine_packages(_: Any = None) -> list[str]:
     """Return every name that the plan asks about, for the probe."""
-    known = {name for row in table("packages") for key in ("names", "conflicts") for name in row[key]}
-    return sorted(known | {GPG})
+    return sorted({name for row in table("packages") for key in ("names", "conflicts") for name in row[key]})
 
 
 def system_of(machine: dict[str, Any]) -> str:
@@ -76,7 +73,7 @@ def engine_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
     engine, machine, installed = found["engine"], found["machine"], set(found.get("packages") or {})
     rows = {row["from"]: row for row in table("packages") if row["system"] == system_of(machine)}
     plan: dict[str, Any] = {"refusal": "", "install": False, "start": False, "names": [], "replaces": [],
-                            "repository": {}, "gpg": [], "notes": notes(engine, settings)}  # fmt: skip
+                            "repository": {}, "notes": notes(engine, settings)}  # fmt: skip
     there = engine["daemon"] is not None and engine["client"] is not None
     plan["refusal"] = against(engine, settings, rows, there=there)
     if plan["refusal"]:
@@ -101,7 +98,6 @@ def engine_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, An
         "names": missing,
         "replaces": [name for name in row["conflicts"] if name in settings["replaces"]],
         "repository": repository,
-        "gpg": [GPG] if repository and machine.get("family") != "redhat" and GPG not in installed else [],
     }
 
 

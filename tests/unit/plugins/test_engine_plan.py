@@ -91,13 +91,6 @@ def test_docker_s_own_repository_on_each_system(system: str) -> None:
     assert repository["same_as"] == [f"download.docker.com/linux/{os}"]
 
 
-def test_the_key_can_be_read_before_it_is_trusted() -> None:
-    assert plan(source="docker")["gpg"] == ["gpg"]
-    assert plan(source="docker", packages=("gpg",))["gpg"] == []
-    assert plan("rhel 9")["gpg"] == []
-    assert plan()["gpg"] == []
-
-
 def test_the_two_families_have_two_keys() -> None:
     keys = {system: plan(system, source="docker")["repository"]["fingerprint"] for system in SYSTEMS}
     assert keys["debian 13"] == keys["ubuntu 24.04"] == "9DC858229FC7DD38854AE2D88D81803C0EBFCD88"
