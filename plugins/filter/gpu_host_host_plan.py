@@ -110,7 +110,7 @@ def driver_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
         now = f"works, {driver.get('version')} from {driver.get('origin')}"
     else:
         now = str(driver.get("says") or "nothing answers")
-    then = reboot_due(found)
+    then = str(plan.get("reboot") or "") or reboot_due(found)
     action = plan.get("action", "keep" if driver.get("works") else "install")
     if plan.get("refusal"):
         return {"now": now, "will": "refused", "change": False, "then": then}
@@ -120,8 +120,6 @@ def driver_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     named = " ".join(plan.get("packages") or [])
     source = f" from {plan['source']}" if plan.get("source") else ""
     will = f"{action}: {' '.join(words)}{source}" + (f" ({named})" if named else "")
-    if wanted.get("kernel_module") and driver.get("tool"):
-        then = then or "reboot, where a module is loaded already"
     return {"now": now, "will": will.replace(":  ", ": "), "change": True, "then": then}
 
 
