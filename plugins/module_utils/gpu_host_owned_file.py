@@ -51,8 +51,8 @@ def write_file(module: Any, path: Path, content: bytes, mode: int) -> None:
         stream.write(content)
         stream.flush()
         os.fsync(stream.fileno())
-    Path(fresh).chmod(mode)
     module.atomic_move(fresh, str(path))
+    path.chmod(mode)  # for a file that was not there the move takes the default mode
 
 
 def have(module: Any, names: list) -> set:
