@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.engine import has_cdi
 from verify.compat.toolkit import SAFE_FLOOR, SAFE_FLOOR_SOURCE, cves, field_bug
-from verify.facts.toolkit import PACKAGES
+from verify.facts.toolkit import CDI_KIND, PACKAGES
 from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
+    from verify.facts.toolkit import CdiSpec, ToolkitFacts
 
 _ROLE = "make site LIMIT=HOST  # role nvidia_container_toolkit"
 
@@ -101,21 +103,42 @@ def cdi_spec(state: State) -> Verdict:
     if toolkit.specs is None:
         return not_recorded("/etc/cdi and /var/run/cdi")
     named = [spec for spec in toolkit.specs if spec.devices]
+    if not named:
+        return no_spec(toolkit)
+    twins = twin_specs(named)
+    if twins:
+        return failed(
+            f"{twins[0]} and {twins[1]} both describe {twins[2]}: an engine then takes neither",
+            f"mv {twins[1]} {twins[1]}.aside && nvidia-ctk cdi list",
+            toolkit.spec_evidence,
+        )
+    names = ", ".join(named[0].devices)
+    return passed(
+        f"{named[0].path} describes {len(named[0].devices)} devices: {names}", toolkit.spec_evidence
+    )
+
+
+def no_spec(toolkit: ToolkitFacts) -> Verdict:
+    """Say what there is where no file describes a card."""
     remedy = "nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml && nvidia-ctk cdi list"
-    if toolkit.unreadable_specs and not named:
+    if toolkit.unreadable_specs:
         return failed(
             f"{toolkit.unreadable_specs[0]} is not a readable CDI specification",
             remedy,
             toolkit.spec_evidence,
         )
-    if not named and toolkit.unread_specs:
+    if toolkit.unread_specs:
         return not_recorded(f"the text of {toolkit.unread_specs[0]}")
-    if not named:
-        return failed("0 CDI specifications describe an NVIDIA card", remedy, toolkit.spec_evidence)
-    names = ", ".join(named[0].devices)
-    return passed(
-        f"{named[0].path} describes {len(named[0].devices)} devices: {names}", toolkit.spec_evidence
-    )
+    return failed("0 CDI specifications describe an NVIDIA card", remedy, toolkit.spec_evidence)
+
+
+def twin_specs(specs: list[CdiSpec]) -> tuple[str, str, str] | None:
+    """Return two files of one folder for the same device, and that device: CDI drops what it finds twice."""
+    for one, other in combinations(specs, 2):
+        both = sorted(set(one.devices) & set(other.devices))
+        if both and one.path.rpartition("/")[0] == other.path.rpartition("/")[0]:
+            return one.path, other.path, f"{CDI_KIND}={both[0]}"
+    return None
 
 
 CHECKS = (
