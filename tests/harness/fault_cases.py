@@ -139,7 +139,7 @@ FAULTS = (
         "disk-apt", script(TMPFS), script("umount /var/cache/apt/archives"), ("space|disk", "/var/cache/apt"),
         state=BARE, case="i3",
     ),
-    Fault("disk-docker", script(FULL), script(NOT_FULL), ("space|disk|GB free", "/var/lib/docker"), case="i3"),
+    Fault("disk-docker", script(FULL), script(NOT_FULL), ("space|disk", "/var/lib/docker"), case="i3"),
     Fault("dockerd-refuses", daemon_json(TYPO), heal_daemon_json, (DAEMON, "users-typo"), case="a2"),
     Fault(
         "dockerd-not-started", daemon_json(UNDEFINED), heal_daemon_json,

@@ -6,21 +6,18 @@ host that comes back is a new container of such an image with a new, empty /var/
 
 from __future__ import annotations
 
-import hashlib
-import io
 import json
 import re
 import shutil
 import subprocess
-import tarfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import docker
 
+from tests.harness.archive import tiny_archive
 from tests.harness.plays import ROOT, Play, Ran, play
 
 # The stand-in's own time limits: what a host does in these seconds it does not do at all.
@@ -48,7 +45,7 @@ class Lab:
         self.engine = docker.from_env(timeout=SCRIPT_S)
         self.settings = {
             "simulated_kind": kind,
-            "race_image_archive": str(tiny_archive(self.folder)),
+            "race_image_archive": str(tiny_archive(self.folder / "race")),
             **(settings or {}),
         }
         self.configure()
@@ -155,53 +152,12 @@ class Lab:
     def playing(self, playbook: str, *arguments: str, halt_after: int = 0) -> Play:
         return Play(self.inventory, playbook, *arguments, halt_after=halt_after)
 
+    def roles(self, names: Sequence[str], **values: Any) -> Ran:
+        """Run some of the roles, with these settings."""
+        roles = ", ".join(names)
+        file = self.folder / "roles.yml"
+        file.write_text(f"- {{hosts: gpu_hosts, gather_facts: false, become: true, roles: [{roles}]}}\n")
+        return play(self.inventory, str(file), "-e", json.dumps(values))
+
     def play(self, playbook: str, *arguments: str) -> Ran:
         return play(self.inventory, playbook, *arguments)
-
-
-@contextmanager
-def made(lab: Lab, *, keep: bool = False) -> Iterator[Lab]:
-    """A lab that is there, and gone afterwards."""
-    try:
-        lab.make()
-        yield lab
-    finally:
-        if not keep:
-            lab.remove()
-
-
-def tiny_archive(folder: Path) -> Path:
-    """Return an archive as the role race_image wants it, of an image with nothing in it."""
-    archive = folder / "race"
-    archive.mkdir(parents=True, exist_ok=True)
-    layer = io.BytesIO()
-    with tarfile.open(fileobj=layer, mode="w") as tar:
-        tar.addfile(tarfile.TarInfo("nothing"), io.BytesIO())
-    name, digest = "gpu-host/race:harness", hashlib.sha256(layer.getvalue()).hexdigest()
-    config = {
-        "architecture": "amd64",
-        "os": "linux",
-        "config": {"Labels": {"gpu-host.simulated": "true"}},
-        "rootfs": {"type": "layers", "diff_ids": [f"sha256:{digest}"]},
-        "history": [{"created_by": "harness"}],
-    }
-    manifest = [{"Config": "config.json", "RepoTags": [name], "Layers": ["layer.tar"]}]
-    members = {
-        "config.json": json.dumps(config).encode(),
-        "layer.tar": layer.getvalue(),
-        "manifest.json": json.dumps(manifest).encode(),
-    }
-    with tarfile.open(archive / "race-image.tar", "w") as tar:
-        for member, data in members.items():
-            info = tarfile.TarInfo(member)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    size = (archive / "race-image.tar").stat().st_size
-    note = {
-        "name": name,
-        "id": f"sha256:{hashlib.sha256(members['config.json']).hexdigest()}",
-        "bytes": size,
-        "unpacked_bytes": size,
-    }
-    (archive / "race-image.json").write_text(json.dumps(note), encoding="utf-8")
-    return archive

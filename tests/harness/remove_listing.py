@@ -27,13 +27,13 @@ EITHER = {
 }
 LEFT = {
     BARE: {
-        r"packages (docker\.io|containerd|docker-ce.*|containerd\.io)": "removed and not purged: a purge would "
+        r"packages (docker\.io|containerd|docker-ce.*|containerd\.io)": "removed, not purged: a purge would "
         "delete /var/lib/docker and /var/lib/containerd, images and volumes that may be the user's",
         r"files /etc/(containerd|cni)(/.*)?": "configuration of the packages that are not purged",
         r"files /etc/(default|init\.d)/docker|files /etc/rc[0-6S]\.d/[KS][0-9]+docker": "likewise",
         r"files /etc/systemd/system/(multi-user|sockets)\.target\.wants"
         r"(/(containerd\.service|docker\.(service|socket)))?": "likewise: whether they start at boot",
-        r"groups docker|files /etc/(group|gshadow)": "the group docker: removing a package leaves its groups, "
+        r"groups docker|files /etc/(group|gshadow)": "the group docker: removing a package leaves groups, "
         "since files may still belong to them",
     },
     DOCKER: {},
