@@ -1,4 +1,4 @@
-"""Fingerprints of OpenPGP keys as gpg prints them: read, compare, and say in one sentence what is wrong."""
+"""Fingerprints of OpenPGP keys: compare, and say in one sentence what is wrong. Pure."""
 
 from __future__ import annotations
 
@@ -10,20 +10,6 @@ FULL = re.compile(r"^(?:[0-9A-F]{40}|[0-9A-F]{64})$")
 def normal(fingerprint: str) -> str:
     """Return a fingerprint without spaces and in capitals, as gpg prints it."""
     return re.sub(r"\s", "", fingerprint).upper()
-
-
-def primary_fingerprints(colons: str) -> list[str]:
-    """Return the primary keys' fingerprints from `gpg --show-keys --with-colons`; a subkey's is no answer."""
-    found = []
-    after_primary = False
-    for line in colons.splitlines():
-        fields = line.split(":")
-        if fields[0] == "pub":
-            after_primary = True
-        elif fields[0] == "fpr" and after_primary:
-            found.append(normal(fields[9]))
-            after_primary = False
-    return found
 
 
 def objection(found: list[str], needed: str, source: str) -> str | None:

@@ -289,7 +289,7 @@ def test_b4_duplicate_entries_of_the_cuda_repository_and_the_retired_key(host: H
     (host.lists / "nvidia-ml.list").write_text(
         "deb http://developer.download.nvidia.com/compute/machine-learning x /\n"
     )
-    given = {
+    given: dict[str, Any] = {
         "name": "cuda",
         "url": f"https://{CUDA}",
         "same_as": ["developer.download.nvidia.com/compute/cuda/repos"],
@@ -317,7 +317,7 @@ def test_b1_foreign_entries_that_do_not_agree_are_named(host: Host) -> None:
 
 def test_b4_a_key_known_by_its_sum_alone(host: Host) -> None:
     digest = hashlib.sha256(NEEDED_KEY.encode()).hexdigest()
-    given = {"fingerprint": "", "key_sha256": digest.upper()}
+    given: dict[str, Any] = {"fingerprint": "", "key_sha256": digest.upper()}
     assert "needed is" in host.run(**{**given, "key_sha256": "0" * 64})["msg"]
     assert host.run(**given)["fingerprint"] == NEEDED
     again = host.run(**given, key_url="http://127.0.0.1:9/")
@@ -356,7 +356,10 @@ def test_b4_with_rpm_the_key_is_taken_up_after_the_check_and_goes_again(host: Ho
     assert f"gpgkey=file://{ring}\nrepo_gpgcheck=1" in text
     assert text.count("\ngpgcheck=") == 1
     assert host.entry()["settings"]["rpm_keys"] == [NEEDED]
-    given = {"url": "https://nvidia.github.io/libnvidia-container/stable/rpm/$basearch", "options": options}
+    given: dict[str, Any] = {
+        "url": "https://nvidia.github.io/libnvidia-container/stable/rpm/$basearch",
+        "options": options,
+    }
     assert not host.run(rpm=True, key_url="http://127.0.0.1:9/", **given)["changed"]
     assert host.log().count("--import") == 1
     host.run(rpm=True, state="absent")

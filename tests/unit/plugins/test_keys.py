@@ -2,24 +2,10 @@
 
 from __future__ import annotations
 
-from plugins.module_utils.gpu_host_keys import FULL, normal, objection, primary_fingerprints
+from plugins.module_utils.gpu_host_keys import FULL, normal, objection
 
 NEEDED = "C95B321B61E88C1809C4F759DDCAE044F796ECB0"
 OTHER = "9DC858229FC7DD38854AE2D88D81803C0EBFCD88"
-COLONS = f"""pub:-:4096:1:DDCAE044F796ECB0:1507567363:::-:::scSC::::::23::0:
-fpr:::::::::{NEEDED}:
-uid:-::::1507567363::HASH::A name:::::::::0:
-sub:-:4096:1:6ECA34B4F0A3A2F1:1507567363::::::e::::::23:
-fpr:::::::::{OTHER}:
-"""
-
-
-def test_the_primary_key_counts_and_not_its_subkey() -> None:
-    assert primary_fingerprints(COLONS) == [NEEDED]
-
-
-def test_nothing_in_what_is_no_key() -> None:
-    assert primary_fingerprints("gpg: no valid OpenPGP data found.\n") == []
 
 
 def test_fingerprints_are_compared_as_gpg_prints_them() -> None:
@@ -32,7 +18,7 @@ def test_the_one_needed_key_is_accepted() -> None:
     assert objection([NEEDED], NEEDED, "url") is None
 
 
-def test_another_key_a_second_key_and_no_key_are_refused() -> None:
+def test_b4_another_key_a_second_key_and_no_key_are_refused() -> None:
     another = objection([OTHER], NEEDED, "url") or ""
     assert OTHER in another
     assert NEEDED in another
