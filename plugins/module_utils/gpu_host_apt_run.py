@@ -29,6 +29,12 @@ class Apt(AptAsked):
         """Return module streams that differ: dnf alone has such."""
         return {}
 
+    def switch(self, name, wanted, there):
+        """Nothing to do: apt has no streams."""
+
+    def switch_back(self, streams):
+        """Nothing to do: apt has no streams."""
+
     def repair(self, ours):
         """Finish what an interrupted run of ours left; somebody else's is theirs."""
         half = self.half()

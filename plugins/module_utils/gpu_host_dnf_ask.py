@@ -17,6 +17,7 @@ from .gpu_host_dnf_state import (
     locked,
     packages,
     same_version,
+    several,
     stream,
     transaction,
 )
@@ -26,6 +27,7 @@ from .gpu_host_refused import RefusedError, Tool
 
 CONF = "/etc/dnf/dnf.conf"
 MODULES = "/etc/dnf/modules.d"
+PLUGIN = "/etc/dnf/plugins/versionlock.conf"
 LOCK_PLUGIN = "python3-dnf-plugin-versionlock"
 OPTIONS = (
     "--setopt=install_weak_deps=False",
@@ -33,6 +35,11 @@ OPTIONS = (
     "--setopt=clean_requirements_on_remove=False",
     "--setopt=exit_on_lock=True",
 )
+
+
+def read(path: Path) -> str:
+    """Return a file's text, whatever its bytes are."""
+    return path.read_text(encoding="utf-8", errors="replace")
 
 
 def with_network(text: str, proxy: str, ca_file: str) -> str:
@@ -55,7 +62,7 @@ class DnfAsked(Tool):
         given = self.given
         if not given["proxy"] and not given["ca_file"]:
             return []
-        own = Path(CONF).read_text(encoding="utf-8", errors="replace") if Path(CONF).exists() else ""
+        own = read(Path(CONF)) if Path(CONF).exists() else ""
         handle, path = tempfile.mkstemp(dir=self.module.tmpdir, suffix=".conf")
         with os.fdopen(handle, "w", encoding="utf-8") as file:
             file.write(with_network(own, given["proxy"], given["ca_file"]))
@@ -81,25 +88,27 @@ class DnfAsked(Tool):
         """Tell whether a version is the wanted one."""
         return same_version(there, wanted)
 
-    def half(self):
-        """Return what is half configured: nothing ever is, with rpm."""
-        return []
+    def twice(self, names):
+        """Return those that are there in two versions at once."""
+        return several(self.run("rpm", "-q", "--queryformat", QUERY, *names)[1]) if names else []
 
     def holds(self):
-        """Return the names whose versions are locked, by whomever."""
-        rc, said = self.run("dnf", "-q", "-C", "versionlock", "list")
-        return locked(said) if rc == 0 else set()
+        """Return the names whose versions are locked, by whomever. Asking dnf takes seconds."""
+        conf = Path(PLUGIN)
+        found = re.search(r"(?m)^\s*locklist\s*=\s*(\S+)", read(conf)) if conf.is_file() else None
+        file = Path(found[1]) if found else None
+        return locked(read(file)) if file and file.is_file() else set()
 
     def needed_for_holds(self):
         """Return packages that locking versions needs and this host lacks."""
-        return [] if self.run("dnf", "-q", "-C", "versionlock", "list")[0] == 0 else [LOCK_PLUGIN]
+        return [] if Path(PLUGIN).is_file() else [LOCK_PLUGIN]
 
     def streams(self):
         """Return the wanted module streams that are not on, each with what is on in its place."""
         found = {}
         for name, _, wanted in (word.partition(":") for word in self.given["modules"]):
             file = Path(MODULES, f"{name}.module")
-            there = stream(file.read_text(encoding="utf-8", errors="replace")) if file.is_file() else ""
+            there = stream(read(file)) if file.is_file() else ""
             if there != wanted:
                 found[name] = there
         return found

@@ -19,7 +19,21 @@ class Dnf(DnfAsked):
         wait(LOCKS, self.given["lock_timeout"], self.warn)
 
     def repair(self, ours):
-        """Nothing to do: dnf's transactions are whole, or rpm itself tells; nothing stays half configured."""
+        """Take away the older of two versions, which an interrupted transaction of ours left."""
+        names = self.twice(sorted(ours))
+        if not names:
+            return
+        self.warn(f"Finished an interrupted installation: {' '.join(names)}.")
+        rc, said = self.dnf("-y", "remove", "--duplicates", *names)
+        left = self.twice(names)
+        if left:
+            raise RefusedError(
+                "half-configured",
+                f"{' '.join(left)} is installed twice, and dnf cannot take away the older one: "
+                f"{complaint(said) if rc else 'it does nothing'}. Needed is one version: run "
+                "`dnf remove --duplicates`, read what it says, and run again.",
+                half_configured=left,
+            )
 
     def refresh(self):
         """Read the lists of our own repositories anew, and switch on the streams that are wanted."""
@@ -52,6 +66,11 @@ class Dnf(DnfAsked):
                 f"repository that has it (`dnf module list {name}`): correct the branch or the repository, "
                 "and run again.",
             )
+
+    def switch_back(self, streams):
+        """Give back the streams that were on before."""
+        for name, there in streams.items():
+            self.switch(name, there, "ours")
 
     def install(self, options, words, names):
         """Install; rpm takes back what it began, and says why."""

@@ -47,13 +47,25 @@ SENTENCES = (
 )
 
 
+def rows(said: str) -> list:
+    """Split rpm's query lines; what is not installed has a sentence in their place."""
+    found = [line.split("\t") for line in said.splitlines()]
+    return [row for row in found if len(row) == 4]  # noqa: PLR2004
+
+
+def several(said: str) -> list:
+    """Return the names that are there more than once, those left out that may be: kernels."""
+    names = [row[0] for row in rows(said)]
+    return sorted({name for name in names if names.count(name) > 1 and not name.startswith("kernel")})
+
+
 def packages(said: str) -> dict:
-    """Return full versions (epoch only where there is one) from rpm's query lines."""
-    rows = [line.split("\t") for line in said.splitlines()]
+    """Return full versions (epoch only where there is one) of what is wholly there."""
+    broken = several(said)
     return {
         row[0]: f"{'' if row[1] in ('(none)', '0') else row[1] + ':'}{row[2]}-{row[3]}"
-        for row in rows
-        if len(row) == 4  # noqa: PLR2004
+        for row in rows(said)
+        if row[0] not in broken
     }
 
 
@@ -89,10 +101,9 @@ def transaction(said: str) -> dict:
 def complaint(said: str) -> str:
     """Return dnf's own reason for a failure."""
     lines = [line.strip() for line in said.splitlines()]
-    shown = [line for line in lines if re.match(r"(Error|Problem|- |No match|Unable|\[Errno)", line)]
-    shown = [line for line in shown if line not in ("Error:", "Error: Transaction failed")] or [
-        line for line in lines if line
-    ][-1:]
+    shown = [line for line in lines if re.match(r"(Error|Problem|- |No match|Unable|missing |\[Errno)", line)]
+    shown = [line for line in shown if not line.endswith(":") and line != "Error: Transaction failed"]
+    shown = shown or [line for line in lines if line][-1:]
     return "; ".join(shown[:3]) or "no reason given"
 
 

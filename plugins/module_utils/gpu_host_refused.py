@@ -11,6 +11,19 @@ ENVIRONMENT = {
 }
 
 
+# What a module that only removes is not given.
+DEFAULTS = {
+    "proxy": "",
+    "ca_file": "",
+    "lock_timeout": 300,
+    "folder": "",
+    "replaces": [],
+    "modules": [],
+    "repositories": [],
+    "allow_downgrade": False,
+}
+
+
 class RefusedError(Exception):
     """It was not done: a reason for programs and a sentence for people."""
 
@@ -23,7 +36,7 @@ class Tool:
     """A package manager with what the module was given."""
 
     def __init__(self, module):
-        self.module, self.given = module, module.params
+        self.module, self.given = module, {**DEFAULTS, **module.params}
         self.warnings = []
 
     def run(self, program, *arguments):

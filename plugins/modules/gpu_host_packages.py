@@ -135,14 +135,19 @@ class Packages:
         streams = {} if self.given["folder"] else self.tool.streams()
         # What was on first is what the user had.
         self.note([], [], {"streams": {**streams, **self.my_streams}} if streams else {})
-        if not self.given["folder"]:
-            self.tool.refresh()
         held = sorted(self.my_holds & self.tool.holds())
-        self.tool.hold(held, on=False)
         try:
+            if not self.given["folder"]:
+                self.tool.refresh()
+            self.tool.hold(held, on=False)
             options, words, would = self.tool.plan(missing, set(held))
             self.tool.room(options, words)
             self.note(would["new"], [], {})
+        except RefusedError:
+            self.tool.hold(held)
+            self.tool.switch_back(streams)
+            raise
+        try:
             self.tool.install(options, words, missing)
         finally:
             self.tool.hold(held)

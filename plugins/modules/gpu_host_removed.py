@@ -7,9 +7,11 @@ DOCUMENTATION = r"""
 module: gpu_host_removed
 short_description: Removes the packages and files that a role brought, and none that it did not
 description:
-  - Asks apt first what would go along.
+  - Asks apt or dnf first what would go along.
   - A package that something of the user's needs stays.
-  - It is marked as automatically installed, so that C(apt-get autoremove) takes it once nothing needs it.
+  - It is marked as automatically installed, so that C(autoremove) takes it once nothing needs it.
+  - A package that somebody else holds stays too, and is the user's from then on.
+  - Lets go of the role's own holds, and puts sources back that gpu_host_repository put aside.
   - The role's entry in the ownership file is dropped afterwards.
 options:
   role: {description: The role's name., type: str, required: true}
@@ -29,45 +31,47 @@ RETURN = r"""
 packages: {description: "Packages removed, or to be removed in check mode.", type: list, returned: success}
 files: {description: "Files removed, or to be removed in check mode.", type: list, returned: success}
 kept: {description: Packages that stay, each with those that need it., type: dict, returned: success}
+held: {description: Packages that stay because somebody holds them., type: list, returned: success}
 """
 
 import os
 from pathlib import Path
+from typing import Any
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_host_apt import complaint, removable
+from ansible.module_utils.gpu_host_apt import removable
 from ansible.module_utils.gpu_host_aside import put_back
-from ansible.module_utils.gpu_host_owned_file import apt_get, have, load, save
+from ansible.module_utils.gpu_host_owned_file import have, load, save
 from ansible.module_utils.gpu_host_ownership import drop, entry
+from ansible.module_utils.gpu_host_refused import RefusedError
+from ansible.module_utils.gpu_host_removal import AptRemoval, DnfRemoval
 from ansible.module_utils.gpu_host_rpm_keys import forget
 
 
-def apt(module: AnsibleModule, *arguments: str) -> str:
-    """Return what apt says; without an answer nothing may be removed."""
-    rc, said = apt_get(module, *arguments)
-    if rc != 0:
-        module.fail_json(
-            msg=f"apt cannot remove what {module.params['role']} installed: {complaint(said)}. Needed is "
-            "an apt that can remove packages: repair what it names (`apt-get check`), and run again."
-        )
-    return said
-
-
-def remove(module: AnsibleModule, packages: list, files: list, kept: dict) -> None:
+def do(tool: Any, owned: dict, packages: list, files: list, kept: dict) -> None:
+    """Take everything away; holds first, for those that stay too."""
+    module = tool.module
+    tool.hold(sorted(set(owned["holds"]) & tool.holds()), on=False)
     if packages:
-        apt(module, "--yes", "purge" if module.params["purge"] else "remove", *packages)
+        tool.remove(packages, purge=module.params["purge"])
     if kept:
-        module.run_command([module.get_bin_path("apt-mark", required=True), "auto", *kept], check_rc=True)
+        tool.automatic(sorted(kept))
     for path in files:
         Path(path).unlink(missing_ok=True)
+    for name, stream in owned["settings"].get("streams", {}).items():
+        tool.switch(name, stream, "ours")
+    forget(module, owned["settings"].get("rpm_keys", []))
+    put_back(module, owned["settings"].get("moved", {}), owned["settings"].get("left", {}))
 
 
-def release(module: AnsibleModule, holds: list) -> None:
-    """Let go of what these roles held: before anything is removed, and for those that stay too."""
-    if holds and module.get_bin_path("apt-mark"):
-        module.run_command([module.get_bin_path("apt-mark"), "unhold", *holds], check_rc=True)
-    elif holds:
-        module.run_command([module.get_bin_path("dnf", required=True), "-q", "versionlock", "delete", *holds])
+def plan(tool: Any, owned: dict) -> tuple:
+    """Return what may go, what stays with the packages that need it, and what somebody else holds."""
+    there = have(tool.module, owned["packages"])
+    ours = [name for name in owned["packages"] if name in there]
+    theirs = tool.holds() - set(owned["holds"]) if ours else set()
+    held = [name for name in ours if name in theirs]
+    packages, kept = removable([name for name in ours if name not in theirs], tool.would)
+    return packages, kept, held
 
 
 def main() -> None:
@@ -82,33 +86,41 @@ def main() -> None:
     role, path = module.params["role"], Path(module.params["path"])
     before = load(module, path)
     after, owned = drop(before, role), entry(before, role)
-    there = have(module, owned["packages"])
-    packages, kept = removable(
-        [name for name in owned["packages"] if name in there],
-        lambda names: apt(module, "--simulate", "remove", *names),
-    )
+    tool = AptRemoval(module) if module.get_bin_path("apt-get") else DnfRemoval(module)
     files = [file for file in owned["files"] if os.path.lexists(file)]
-    if not module.check_mode:
-        release(module, owned["holds"])
-        remove(module, packages, files, kept)
-        forget(module, owned["settings"].get("rpm_keys", []))
-        put_back(module, owned["settings"].get("moved", {}), owned["settings"].get("left", {}))
-        if after != before:
-            save(module, path, after)
-    if kept:
-        needing = sorted({name for names in kept.values() for name in names})
-        module.warn(
-            f"Kept, because {' '.join(needing)} would go along or come instead: {' '.join(kept)}. apt holds "
-            "these as automatically installed from now on: `apt-get autoremove` takes them once nothing "
-            "needs them."
-        )
+    try:
+        packages, kept, held = plan(tool, owned)
+        if not module.check_mode and after != before:
+            do(tool, owned, packages, files, kept)
+    except RefusedError as refused:
+        module.fail_json(msg=refused.sentence, reason=refused.reason)
+    if not module.check_mode and after != before:
+        save(module, path, after)
+    for line in [*tool.warnings, *stays(kept, held)]:
+        module.warn(line)
+    stay = [*kept, *held]
     module.exit_json(
         changed=after != before,
         packages=packages,
         files=files,
         kept=kept,
-        diff={"before": listed(packages + files + list(kept)), "after": listed(list(kept))},
+        held=held,
+        diff={"before": listed(packages + files + stay), "after": listed(stay)},
     )
+
+
+def stays(kept: dict, held: list) -> list:
+    """Say what stays, and why."""
+    lines = []
+    if kept:
+        needing = sorted({name for names in kept.values() for name in names})
+        lines.append(
+            f"Kept, because {' '.join(needing)} would go along or come instead: {' '.join(kept)}. These "
+            "are marked as automatically installed from now on: `autoremove` takes them once nothing needs them."
+        )
+    if held:
+        lines.append(f"Kept, because somebody on this host holds them: {' '.join(held)}.")
+    return lines
 
 
 def listed(names: list) -> str:

@@ -29,6 +29,7 @@ for name in "$@"; do
 done
 """
 MARK = """#!/bin/sh
+[ "$1" = showhold ] && { cat "$HOST.holds"; exit; }
 echo "mark $*" >> "$HOST.log"
 """
 
@@ -38,6 +39,8 @@ class Host:
         self.path, self.host, self.file = folder / "owned.json", folder / "host", folder / "ours.list"
         self.bin = folder / "bin"
         self.host.mkdir()
+        self.holds = folder / "host.holds"
+        self.holds.write_text("")
         self.bin.mkdir()
         for name, text in {"dpkg-query": DPKG, "apt-get": APT, "apt-mark": MARK}.items():
             (self.bin / name).write_text(text)
@@ -47,6 +50,7 @@ class Host:
         entry = {
             "packages": ["docker.io", "iptables", "gone"],
             "files": [str(self.file), str(folder / "no")],
+            "holds": ["docker.io"],
             "settings": {},
         }
         document = {"schema": 1, "roles": {"docker_engine": entry, "nvidia_driver": {"packages": ["x"]}}}
@@ -139,9 +143,19 @@ def test_without_apt_it_says_so(host: Host) -> None:
     hide = (
         "plain = basic.AnsibleModule.get_bin_path\n"
         "basic.AnsibleModule.get_bin_path = lambda self, name, *more, **named: "
-        "None if name == 'apt-get' else plain(self, name, *more, **named)"
+        "None if name in ('apt-get', 'dnf') else plain(self, name, *more, **named)"
     )
-    assert "there is no apt-get on this host" in host.removed(before=hide)["msg"]
+    assert "there is no dnf on this host" in host.removed(before=hide)["msg"]
+
+
+def test_b7_our_own_holds_are_let_go_first(host: Host) -> None:
+    host.holds.write_text("docker.io\niptables:amd64\ntheirs\n")
+    result = host.removed()
+    assert host.log().splitlines()[-2] == "mark unhold docker.io"
+    assert (result["packages"], result["held"]) == (["docker.io"], ["iptables"])
+    assert host.packages() == ["iptables", "theirs"], "iptables is ours and somebody else holds it"
+    assert "because somebody on this host holds them: iptables" in str(result["warnings"])
+    assert not host.removed()["changed"]
 
 
 def test_a_damaged_ownership_file_is_refused(host: Host) -> None:
