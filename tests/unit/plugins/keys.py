@@ -43,3 +43,23 @@ j+VjFM21J0hqWlEg+bdiojWnKfA5AQpWUWtnNwDEM0g12vYxoWM8Y81W+bHBw805
 I8kWVkXU6vFOi+HWvv/ira7ofJu16NnoUkhclkUrk0mXubZvyl4GBg==
 -----END PGP PUBLIC KEY BLOCK-----
 """
+
+# The Release file of a flat repository without packages, signed with the first key. It never expires.
+IN_RELEASE = """\
+-----BEGIN PGP SIGNED MESSAGE-----
+Hash: SHA512
+
+Origin: Test
+Label: Test
+Suite: stable
+Date: Tue, 01 Dec 2026 08:00:00 UTC
+SHA256:
+ e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855 0 Packages
+-----BEGIN PGP SIGNATURE-----
+
+iIkEARYKADEWIQSgL7uoCe9RC3ur7YO+Sj560+hygQUCaw/fnBMcbm9ib2R5QGV4
+YW1wbGUub3JnAAoJEL5KPnrT6HKB1zoA/3D+qQk5YGwwkuO76dMYBetnWC/FLWcN
+M8LFz2gdBxZIAP9KlO5FYe4uaR0sURiI2qimIeiKlNuMjCL16AmDgS10AQ==
+=nDOg
+-----END PGP SIGNATURE-----
+"""

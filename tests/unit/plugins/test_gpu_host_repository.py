@@ -6,12 +6,14 @@ import hashlib
 import http.server
 import json
 import os
+import shutil
+import subprocess
 import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.plugins.keys import NEEDED, NEEDED_KEY, OTHER, OTHER_KEY
+from tests.unit.plugins.keys import IN_RELEASE, NEEDED, NEEDED_KEY, OTHER, OTHER_KEY
 from tests.unit.plugins.modules import run_module
 
 if TYPE_CHECKING:
@@ -386,3 +388,45 @@ def test_absent_leaves_the_rest_of_the_role_alone(host: Host) -> None:
         "nvidia_container_toolkit": {"packages": ["a"], "files": [], "holds": [], "settings": {}},
         "docker_engine": {"packages": ["b"]},
     }
+
+
+def apt_update(root: Path, status: Path) -> str:
+    """Let the real apt read the sources in a folder; return what it says."""
+    for name in ("state/lists/partial", "cache/archives/partial"):
+        (root / name).mkdir(parents=True, exist_ok=True)
+    status.write_text("")
+    options = [f"Dir={root}", "Dir::State=state", "Dir::Cache=cache", f"Dir::State::status={status}",
+               "APT::Sandbox::User=root", "Dir::Etc::trusted=/nowhere", "Dir::Etc::trustedparts=/nowhere",
+               "Acquire::Languages=none"]  # fmt: skip
+    done = subprocess.run(
+        ["apt-get", "--quiet", *(f"-o{option}" for option in options), "update"],
+        capture_output=True, text=True, check=False, timeout=60,
+        env={"PATH": os.environ["PATH"], "LC_ALL": "C"},
+    )  # fmt: skip
+    return f"{done.stdout}{done.stderr}status {done.returncode}"
+
+
+@pytest.mark.skipif(not shutil.which("apt-get"), reason="this controller has no apt to ask")
+def test_b1_and_b4_the_real_apt_reads_its_sources_again(host: Host, tmp_path: Path) -> None:
+    """Entries that conflict, a key that is not there, another key in its place: and after the module."""
+    flat, status = tmp_path / "flat", tmp_path / "status"
+    flat.mkdir()
+    (flat / "Packages").write_text("")
+    (flat / "InRelease").write_text(IN_RELEASE)
+    old, given = host.lists / "old.list", {"url": f"file:{flat}", "same_as": [f"file:{flat}"]}
+    old.write_text(f"deb file:{flat}/ /\n")
+    assert f"NO_PUBKEY {NEEDED[-16:]}" in apt_update(host.root, status)
+    theirs = f"Types: deb\nURIs: file:{flat}\nSuites: /\nSigned-By: {host.ring}\n"
+    (host.lists / "second.sources").write_text(theirs)
+    old.write_text(f"deb [signed-by=/usr/share/keyrings/old.gpg] file:{flat}/ /\n")
+    said = apt_update(host.root, status)
+    assert "E: Conflicting values set for option Signed-By" in said
+    assert "E: The list of sources could not be read." in said
+    assert len(host.run(**given)["moved"]) == 2
+    said = apt_update(host.root, status)
+    assert said.endswith("status 0"), said
+    assert "W:" not in said
+    host.ring.write_bytes(OTHER_KEY.encode())
+    assert "NO_PUBKEY" in apt_update(host.root, status)
+    assert host.run(**given)["changed"]
+    assert apt_update(host.root, status).endswith("status 0")
