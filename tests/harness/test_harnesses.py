@@ -25,7 +25,7 @@ def test_g7_a_run_that_was_killed_converges_and_a_third_changes_nothing(short: b
     assert kill_points.main(["--points", "3"] if short else []) == 0
 
 
-def test_b6_each_external_step_that_fails_is_named_and_nothing_is_lost(short: bool) -> None:  # noqa: FBT001
+def test_a2_b3_b4_b6_c4_i3_each_external_step_that_fails_is_named_and_nothing_is_lost(short: bool) -> None:  # noqa: FBT001
     assert faults.main(["--short"] if short else []) == 0
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness import dkms, faults, users
+from tests.harness import dkms, faults, test_harnesses, users
 from tests.harness.fault_cases import FAULTS, SHORT, Fault, nothing
 from tests.harness.plays import Ran
 
@@ -78,6 +78,12 @@ def test_each_fault_has_a_name_of_its_own_and_asks_for_words() -> None:
     assert len(names) == len(set(names))
     assert set(SHORT) <= set(names)
     assert all(fault.says for fault in FAULTS)
+
+
+def test_the_test_that_runs_them_carries_their_cases() -> None:
+    names = [name.split("_") for name in vars(test_harnesses) if "external_step" in name]
+    assert len(names) == 1
+    assert {fault.case for fault in FAULTS if fault.case} <= set(names[0])
 
 
 def test_c4_a_failed_build_is_told_with_its_log_its_error_and_the_kernel() -> None:
