@@ -15,9 +15,9 @@ from .gpu_host_dnf_state import (
     known_cause,
     left_out,
     locked,
+    older,
     packages,
     same_version,
-    several,
     stream,
     transaction,
 )
@@ -52,6 +52,13 @@ def with_network(text: str, proxy: str, ca_file: str) -> str:
     if not re.search(r"(?m)^\[main\]", text):
         return f"[main]\n{lines}{text}"
     return re.sub(r"(?m)^\[main\][ \t]*\n?", lambda _: f"[main]\n{lines}", text, count=1)
+
+
+def forget_stream(name: str) -> None:
+    """Take away the file that `dnf module reset` leaves: it says that no stream is on."""
+    file = Path(MODULES, f"{name}.module")
+    if file.is_file() and not re.search(r"(?m)^\s*(stream|state)\s*=[ \t]*\S", read(file)):
+        file.unlink()
 
 
 class DnfAsked(Tool):
@@ -89,8 +96,8 @@ class DnfAsked(Tool):
         return same_version(there, wanted)
 
     def twice(self, names):
-        """Return those that are there in two versions at once."""
-        return several(self.run("rpm", "-q", "--queryformat", QUERY, *names)[1]) if names else []
+        """Return those that are there in two versions at once, each with the older ones."""
+        return older(self.run("rpm", "-q", "--queryformat", QUERY, *names)[1]) if names else {}
 
     def holds(self):
         """Return the names whose versions are locked, by whomever. Asking dnf takes seconds."""

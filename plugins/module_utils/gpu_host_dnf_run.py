@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from .gpu_host_dnf_ask import DnfAsked
+from .gpu_host_dnf_ask import DnfAsked, forget_stream
 from .gpu_host_dnf_state import complaint, known_cause
 from .gpu_host_locks import DNF as LOCKS
 from .gpu_host_locks import wait
@@ -20,18 +20,18 @@ class Dnf(DnfAsked):
 
     def repair(self, ours):
         """Take away the older of two versions, which an interrupted transaction of ours left."""
-        names = self.twice(sorted(ours))
-        if not names:
+        found = self.twice(sorted(ours))
+        if not found:
             return
-        self.warn(f"Finished an interrupted installation: {' '.join(names)}.")
-        rc, said = self.dnf("-y", "remove", "--duplicates", *names)
-        left = self.twice(names)
+        self.warn(f"Finished an interrupted installation: {' '.join(sorted(found))}.")
+        # By rpm itself: dnf refuses as long as the rest of that transaction is missing.
+        _, said = self.run("rpm", "-e", "--nodeps", *(one for those in found.values() for one in those))
+        left = sorted(self.twice(sorted(found)))
         if left:
             raise RefusedError(
                 "half-configured",
-                f"{' '.join(left)} is installed twice, and dnf cannot take away the older one: "
-                f"{complaint(said) if rc else 'it does nothing'}. Needed is one version: run "
-                "`dnf remove --duplicates`, read what it says, and run again.",
+                f"{' '.join(left)} is installed twice, and rpm cannot take away the older one: "
+                f"{complaint(said)}. Needed is one version: run `dnf remove --duplicates`, read what it says, and run again.",
                 half_configured=left,
             )
 
@@ -56,7 +56,10 @@ class Dnf(DnfAsked):
         """Switch a module's stream on; dnf refuses where another one is on, until that is reset."""
         if there:
             self.dnf("-y", "-q", "module", "reset", name)
-        rc, said = self.dnf("-y", "-q", "module", "enable", f"{name}:{wanted}") if wanted else (0, "")
+        if not wanted:
+            forget_stream(name)
+            return
+        rc, said = self.dnf("-y", "-q", "module", "enable", f"{name}:{wanted}")
         if rc != 0:
             if there:
                 self.dnf("-y", "-q", "module", "enable", f"{name}:{there}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-QUERY = "%{NAME}\\t%{EPOCH}\\t%{VERSION}\\t%{RELEASE}\\n"
+QUERY = "%{NAME}\\t%{EPOCH}\\t%{VERSION}\\t%{RELEASE}\\t%{ARCH}\\t%{INSTALLTID}\\n"
 SECTIONS = {
     "Installing": "new",
     "Installing dependencies": "new",
@@ -16,6 +16,7 @@ SECTIONS = {
     "Removing": "removed",
     "Removing dependent packages": "removed",
     "Removing unused dependencies": "removed",
+    "Enabling module streams": "streams",
 }
 SENTENCES = (
     (
@@ -50,18 +51,21 @@ SENTENCES = (
 def rows(said: str) -> list:
     """Split rpm's query lines; what is not installed has a sentence in their place."""
     found = [line.split("\t") for line in said.splitlines()]
-    return [row for row in found if len(row) == 4]  # noqa: PLR2004
+    return [row for row in found if len(row) == 6]  # noqa: PLR2004
 
 
-def several(said: str) -> list:
-    """Return the names that are there more than once, those left out that may be: kernels."""
-    names = [row[0] for row in rows(said)]
-    return sorted({name for name in names if names.count(name) > 1 and not name.startswith("kernel")})
+def older(said: str) -> dict:
+    """Return, by name, what an interrupted transaction left: all but the last that came, kernels left out."""
+    by_name: dict = {}
+    for row in sorted(rows(said), key=lambda row: int(row[5]) if row[5].isdigit() else 0):
+        if not row[0].startswith("kernel"):
+            by_name.setdefault((row[0], row[4]), []).append(f"{row[0]}-{row[2]}-{row[3]}.{row[4]}")
+    return {name: found[:-1] for (name, _), found in by_name.items() if len(found) > 1}
 
 
 def packages(said: str) -> dict:
     """Return full versions (epoch only where there is one) of what is wholly there."""
-    broken = several(said)
+    broken = older(said)
     return {
         row[0]: f"{'' if row[1] in ('(none)', '0') else row[1] + ':'}{row[2]}-{row[3]}"
         for row in rows(said)
@@ -78,11 +82,11 @@ def same_version(there: str, wanted: str) -> bool:
 
 
 def transaction(said: str) -> dict:
-    """Return what `dnf --assumeno` would do: names by new, changed, older, removed.
+    """Return what `dnf --assumeno` would do: names by new, changed, older, removed, streams.
 
     A long name has its line to itself, and the rest follows further to the right.
     """
-    found: dict = {"new": [], "changed": [], "older": [], "removed": []}
+    found: dict = {"new": [], "changed": [], "older": [], "removed": [], "streams": []}
     kind = None
     for line in said.splitlines():
         head = re.match(r"^([A-Z][a-z /]+):$", line)

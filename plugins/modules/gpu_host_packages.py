@@ -130,11 +130,14 @@ class Packages:
         self.write(release(self.owned, self.given["role"], loose))
         return came
 
+    def noted(self, streams: dict) -> dict:
+        """Return what is noted of streams: what was on first is what the user had."""
+        return {"streams": {**streams, **self.my_streams}} if streams else {}
+
     def install(self, missing: list) -> list:
         """Install what is missing; what is held by us is let go for that, and held again whatever happens."""
         streams = {} if self.given["folder"] else self.tool.streams()
-        # What was on first is what the user had.
-        self.note([], [], {"streams": {**streams, **self.my_streams}} if streams else {})
+        self.note([], [], self.noted(streams))
         held = sorted(self.my_holds & self.tool.holds())
         try:
             if not self.given["folder"]:
@@ -142,7 +145,9 @@ class Packages:
             self.tool.hold(held, on=False)
             options, words, would = self.tool.plan(missing, set(held))
             self.tool.room(options, words)
-            self.note(would["new"], [], {})
+            # dnf switches a module's default stream on by itself.
+            streams = {**dict.fromkeys(would.get("streams", []), ""), **streams}
+            self.note(would["new"], [], self.noted(streams))
         except RefusedError:
             self.tool.hold(held)
             self.tool.switch_back(streams)

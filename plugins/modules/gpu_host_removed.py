@@ -116,7 +116,7 @@ def stays(kept: dict, held: list) -> list:
         needing = sorted({name for names in kept.values() for name in names})
         lines.append(
             f"Kept, because {' '.join(needing)} would go along or come instead: {' '.join(kept)}. These "
-            "are marked as automatically installed from now on: `autoremove` takes them once nothing needs them."
+            "are marked as automatically installed from now on: `autoremove` takes them once nothing does."
         )
     if held:
         lines.append(f"Kept, because somebody on this host holds them: {' '.join(held)}.")

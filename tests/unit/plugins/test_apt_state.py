@@ -1,0 +1,187 @@
+"""What apt and dpkg print, in their own words: Debian 12's and 13's, and those of the field reports."""
+
+from __future__ import annotations
+
+import pytest
+
+from plugins.module_utils.gpu_host_apt_state import (
+    broken_sources,
+    changes,
+    half_configured,
+    installed,
+    known_cause,
+    mentioned,
+    size_needed,
+    unreadable,
+)
+
+STATUS = """nvidia-container-toolkit\tii \t1.20.2-1
+nvidia-container-toolkit-base\thi \t1.20.2-1
+libnvidia-container1\tii \t1:1.20.2~rc1-1
+nvidia-docker2\trc \t2.6.0-1
+gone\tun \t
+docker.io\tiF \t26.1.5
+containerd\tiU \t1.7.24
+runc\tiHR\t1.1.15
+man-db\tit \t2.13
+triggered\tiW \t1
+dpkg-query: no packages found matching nothing
+"""
+
+
+def test_b7_held_packages_are_there_and_half_configured_ones_are_not() -> None:
+    assert installed(STATUS) == {
+        "nvidia-container-toolkit": "1.20.2-1",
+        "nvidia-container-toolkit-base": "1.20.2-1",
+        "libnvidia-container1": "1:1.20.2~rc1-1",
+    }
+
+
+def test_what_an_interrupted_run_left_in_every_state() -> None:
+    assert half_configured(STATUS) == ["containerd", "docker.io", "man-db", "runc", "triggered"]
+
+
+SIMULATED = """NOTE: This is only a simulation!
+The following packages will be REMOVED:
+  nvidia-docker2
+The following NEW packages will be installed:
+  nvidia-container-toolkit-base
+The following packages will be DOWNGRADED:
+  libnvidia-container-tools libnvidia-container1:i386
+  nvidia-container-toolkit
+0 upgraded, 1 newly installed, 3 downgraded, 1 to remove and 0 not upgraded.
+Remv nvidia-docker2 [2.6.0-1]
+Purg older [1]
+Inst libnvidia-container1:i386 [1.20.2-1] (1.20.1-1 x [i386])
+Inst libnvidia-container-tools [1.20.2-1] (1.20.1-1 x [amd64])
+Inst nvidia-container-toolkit-base (1.20.1-1 x [amd64])
+Inst nvidia-container-toolkit [1.20.2-1] (1.20.1-1 x [amd64])
+Conf libnvidia-container1:i386 (1.20.1-1 x [i386])
+"""
+
+
+def test_b7_what_apt_would_do() -> None:
+    four = ["libnvidia-container-tools", "libnvidia-container1", "nvidia-container-toolkit"]
+    assert changes(SIMULATED) == {
+        "new": ["nvidia-container-toolkit-base"],
+        "changed": four,
+        "removed": ["nvidia-docker2", "older"],
+        "older": four,
+    }
+    assert changes("E: Unable to locate package x") == {"new": [], "changed": [], "removed": [], "older": []}
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "E: Failed to fetch https://foreign.example/dists/x/InRelease  404  Not Found [IP: 192.0.2.1 443]",
+        "E: The repository 'https://foreign.example x Release' does not have a Release file.",
+        "W: Failed to fetch http://foreign.example/InRelease  Temporary failure resolving 'foreign.example'",
+        "W: GPG error: https://foreign.example  InRelease: public key not available: NO_PUBKEY A4B46996",
+        "E: Release file for http://foreign.example/InRelease is not valid yet (invalid for another 3h).",
+        "W: An error occurred during signature verification. GPG error: file:/srv  InRelease: NO_PUBKEY 1",
+        "Error: The repository 'https://foreign.example x Release' is not signed.",
+        "Warning: OpenPGP signature verification failed: https://foreign.example  InRelease: Missing key 12",
+    ],
+)
+def test_b6_complaints_of_one_source_are_known_as_such(said: str) -> None:
+    found = broken_sources(f"Get:1 https://good.example InRelease\n{said}\nReading package lists...\n")
+    assert len(found) == 1
+    assert not found[0].startswith(("E", "W"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "W: https://good.example/InRelease: Key is stored in legacy trusted.gpg keyring (/etc/x)",
+        "Warning: https://good.example/InRelease: Policy will reject signature within a year, see --audit",
+        "N: Skipping x as repository 'https://good.example x InRelease' doesn't support architecture 'i386'",
+        "W: Skipping x as repository 'https://good.example: x' doesn't support architecture 'i386'",
+        "W: Target Packages (main/Packages) is configured multiple times in /a.list:1 and /http:x.list:1",
+        "E: Could not get lock /var/lib/apt/lists/lock. It is held by process 17 (apt-get)",
+        "Err:1 https://foreign.example x InRelease",
+        "Hit:1 https://good.example x InRelease",
+    ],
+)
+def test_b6_remarks_are_no_failures(said: str) -> None:
+    assert broken_sources(said) == []
+
+
+def test_b1_sources_that_cannot_be_read_at_all() -> None:
+    said = (
+        "E: Conflicting values set for option Signed-By regarding source https://x.example/ /: a.gpg != \n"
+        "E: The list of sources could not be read.\n"
+    )
+    assert unreadable(said) == (
+        "Conflicting values set for option Signed-By regarding source https://x.example/ /: a.gpg !="
+    )
+    malformed = "E: Malformed entry 1 in list file /etc/apt/sources.list.d/x.list (Suite)\n"
+    assert unreadable(f"{malformed}E: The list of sources could not be read.\n") == malformed[3:].strip()
+    assert unreadable("E: Unable to locate package x\n") is None
+
+
+@pytest.mark.parametrize(
+    ("said", "reason", "words"),
+    [
+        (
+            "E: Release file for https://x.example/InRelease is not valid yet (invalid for another 1d 2h).",
+            "repository",
+            "clock is behind (Release file for https://x.example/InRelease is not valid yet",
+        ),
+        (
+            "Err:1 http://x.example x InRelease\n  Temporary failure resolving 'x.example'",
+            "repository",
+            "names are not resolved here (Temporary failure resolving 'x.example')",
+        ),
+        (
+            "W: Failed to fetch http://x.example  Could not resolve host: x.example",
+            "repository",
+            "repair DNS",
+        ),
+        (
+            "E: You don't have enough free space in /var/cache/apt/archives/.",
+            "disk",
+            "the disk is full (You don't",
+        ),
+        (
+            "dpkg: error:\n cannot copy data for './x' to '/x': failed to write (No space left on device)",
+            "disk",
+            "the disk is full (cannot copy",
+        ),
+    ],
+)
+def test_b6_a_known_cause_has_one_sentence(said: str, reason: str, words: str) -> None:
+    cause = known_cause(f"Reading package lists...\n{said}\nDone\n")
+    assert cause is not None
+    assert cause[0] == reason
+    assert words in cause[1]
+    assert cause[1].endswith("and run again")
+
+
+def test_anything_else_has_none() -> None:
+    assert known_cause("E: Unable to locate package x") is None
+
+
+def test_b7_only_the_held_packages_that_apt_speaks_of() -> None:
+    said = " toolkit1 : Depends: libnvidia-container1 (>= 1.2) but 1.0.1-1 is to be installed\nE: held"
+    held = ["libnvidia-container1", "linux-image-amd64", "nvidia-container", "toolkit"]
+    assert mentioned(held, said) == ["libnvidia-container1"]
+    assert mentioned(held, "E: Unable to correct problems, you have held broken packages.") == []
+    assert mentioned(["g++", "libx"], "g++: libx. libx-dev") == ["g++", "libx"]
+
+
+@pytest.mark.parametrize(
+    ("said", "sizes"),
+    [
+        ("Need to get 312 MB of archives.\nAfter this operation, 1,024 MB of additional disk space will be",
+         (312 * 10**6, 1024 * 10**6)),
+        ("Need to get 0 B/17.5 MB of archives.\nAfter this operation, 0 B of additional disk space will be",
+         (0, 0)),
+        ("Need to get 1,234 kB/17.5 MB of archives.\nAfter this operation, 96.3 MB disk space will be",
+         (1234 * 10**3, 0)),
+        ("After this operation, 2.5 GB of additional disk space will be used.", (0, 25 * 10**8)),
+        ("0 upgraded, 0 newly installed", (0, 0)),
+    ],
+)  # fmt: skip
+def test_apts_sizes(said: str, sizes: tuple[int, int]) -> None:
+    assert size_needed(said) == sizes
