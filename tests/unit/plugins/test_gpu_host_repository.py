@@ -377,6 +377,20 @@ def test_b4_a_key_that_rpm_has_lost_is_taken_up_again_and_one_of_the_users_stays
     assert (host.root / "rpm" / NEEDED[-8:].lower()).exists()
 
 
+@pytest.mark.parametrize("rpm", [False, True])
+def test_b1_gpu_host_removed_takes_all_of_it_back(host: Host, rpm: bool) -> None:  # noqa: FBT001
+    (host.lists / "mixed.list").write_text(f"{DEBIAN}{LINE}")
+    (host.repos / "old.repo").write_text(f"[a]\nbaseurl={URL.replace('$(ARCH)', 'x')}\n")
+    host.source.write_text("Types: deb\nURIs: https://mirror.example/toolkit\nSuites: /\n")
+    before = host.files()
+    host.run(rpm=rpm)
+    assert host.files() != before
+    given = {"role": "nvidia_container_toolkit", "path": str(host.owned)}
+    env = {**os.environ, "PATH": f"{host.bin}:/usr/bin:/bin", "ROOT": str(host.root)}
+    assert run_module("gpu_host_removed", given, before=NO_APT if rpm else "", env=env)["changed"]
+    assert host.files() == before
+
+
 def test_absent_leaves_the_rest_of_the_role_alone(host: Host) -> None:
     host.run()
     document = json.loads(host.owned.read_text())
