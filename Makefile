@@ -26,7 +26,8 @@ race-here: ## the race on this machine, without Docker, .venv or network; PYTHON
 	@scripts/race_here.sh
 test: venv ## everything that CI runs
 	@scripts/test.sh
-test-long: test ## the long harnesses too (none yet beyond test)
+test-long: test ## every kill point and both module builds too
+	@scripts/harness.sh long
 lint: venv ## the linters alone
 	@scripts/lint.sh
 bench: venv ## the ratios

@@ -1,0 +1,60 @@
+"""Make docs/field-cases.md: each case of docs/field-cases.yml, and the tests that carry its id."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+FOLDERS = ("tests", "molecule")
+HEAD = """\
+# Field cases
+
+Public bug reports from people who do this job, each with the part that handles it and
+the tests that fail without that. Made by `scripts/field_cases.py`
+from [field-cases.yml](field-cases.yml) and the tests' names.
+
+| case | what goes wrong | handled in | tests |
+|---|---|---|---|
+"""
+
+
+def names_by_case(root: Path) -> dict[str, list[str]]:
+    """Return ``file`` (number of tests in it) by lower-case id, from functions named ``test_<id>_…``."""
+    found: dict[str, dict[str, int]] = {}
+    for file in sorted(path for folder in FOLDERS for path in (root / folder).rglob("test_*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
+                for part in node.name.split("_")[1:]:
+                    if not (part[0:1].isalpha() and part[1:].isdigit()):
+                        break
+                    counts = found.setdefault(part, {})
+                    name = file.relative_to(root).as_posix()
+                    counts[name] = counts.get(name, 0) + 1
+    return {
+        case: [f"`{name}` ({number})" for name, number in counts.items()] for case, counts in found.items()
+    }
+
+
+def page(root: Path = ROOT) -> str:
+    """Return the whole page."""
+    cases = yaml.safe_load((root / "docs/field-cases.yml").read_text(encoding="utf-8"))
+    tests = names_by_case(root)
+    rows = (
+        f"| {row['id']} | {row['case']} | {row['where']} | {', '.join(tests.get(row['id'].lower(), []))} |"
+        for row in cases
+    )
+    return HEAD + "\n".join(rows) + "\n"
+
+
+def main() -> int:
+    """Write the page."""
+    (ROOT / "docs/field-cases.md").write_text(page(), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
