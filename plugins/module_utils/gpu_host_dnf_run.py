@@ -31,7 +31,8 @@ class Dnf(DnfAsked):
             raise RefusedError(
                 "half-configured",
                 f"{' '.join(left)} is installed twice, and rpm cannot take away the older one: "
-                f"{complaint(said)}. Needed is one version: run `dnf remove --duplicates`, read what it says, and run again.",
+                f"{complaint(said)}. Needed is one version: run `dnf remove --duplicates`, "
+                "read what it says, and run again.",
                 half_configured=left,
             )
 
