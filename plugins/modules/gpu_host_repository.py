@@ -59,7 +59,7 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_host_keyring_file import KeyRefusedError
-from ansible.module_utils.gpu_host_repository_files import AptFiles, DnfFiles
+from ansible.module_utils.gpu_host_repository_places import AptFiles, DnfFiles
 
 ARGUMENTS = {
     "role": {"type": "str", "required": True},

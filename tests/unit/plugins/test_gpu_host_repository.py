@@ -427,7 +427,8 @@ def test_b1_and_b4_the_real_apt_reads_its_sources_again(host: Host, tmp_path: Pa
     flat.mkdir()
     (flat / "Packages").write_text("")
     (flat / "InRelease").write_text(IN_RELEASE)
-    old, given = host.lists / "old.list", {"url": f"file:{flat}", "same_as": [f"file:{flat}"]}
+    old = host.lists / "old.list"
+    given: dict[str, Any] = {"url": f"file:{flat}", "same_as": [f"file:{flat}"]}
     old.write_text(f"deb file:{flat}/ /\n")
     assert f"NO_PUBKEY {NEEDED[-16:]}" in apt_update(host.root, status)
     theirs = f"Types: deb\nURIs: file:{flat}\nSuites: /\nSigned-By: {host.ring}\n"
