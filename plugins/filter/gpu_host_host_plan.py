@@ -14,8 +14,8 @@ KINDS = {
     "simulated": "simulated host (CI simulation, no real card)",
 }
 GIGA = 1_000_000_000
-REBOOT_MARK = "/var/lib/gpu-host/reboot-needed.json"
-BOOT_ID = "/proc/sys/kernel/random/boot_id"
+ACTIONS = {"install": "installed", "change": "replaced by"}
+SOURCES = {"nvidia": "NVIDIA's repository", "distro": "the distribution"}
 DAEMON_JSON = "/etc/docker/daemon.json"
 SHOWN = 12
 
@@ -116,26 +116,18 @@ def driver_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
         return {"now": now, "will": "refused", "change": False, "then": then}
     if action in ("keep", "none"):
         return {"now": now, "will": "kept", "change": False, "then": then}
-    words = [str(plan[key]) for key in ("branch", "version", "flavour") if plan.get(key)]
+    branch = f"R{plan['branch']}" if plan.get("branch") else ""
+    words = [word for word in (branch, str(plan.get("flavour") or "")) if word]
     named = " ".join(plan.get("packages") or [])
-    source = f" from {plan['source']}" if plan.get("source") else ""
-    will = f"{action}: {' '.join(words)}{source}" + (f" ({named})" if named else "")
-    return {"now": now, "will": will.replace(":  ", ": "), "change": True, "then": then}
+    source = f" from {SOURCES.get(plan['source'], plan['source'])}" if plan.get("source") else ""
+    will = f"{ACTIONS.get(action, action)} {' '.join(words)}{source}" + (f": {named}" if named else "")
+    return {"now": now, "will": " ".join(will.split()), "change": True, "then": then}
 
 
 def reboot_due(found: dict[str, Any]) -> str:
     """Tell whether the mark of an earlier run still holds: a boot since then has settled it."""
-    files = part(found, "files")
-    try:
-        mark = json.loads(files.get(REBOOT_MARK) or "null")
-    except ValueError:
-        return ""
-    if (
-        not isinstance(mark, dict)
-        or str(mark.get("boot_id", "")).strip() != (files.get(BOOT_ID) or "").strip()
-    ):
-        return ""
-    return f"reboot due: {mark.get('because', 'no reason was noted')}"
+    mark = part(part(found, "driver"), "reboot")
+    return f"reboot due: {mark.get('because') or 'no reason was noted'}" if mark.get("due") else ""
 
 
 def engine_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:

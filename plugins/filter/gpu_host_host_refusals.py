@@ -12,8 +12,8 @@ def host_refusals(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str,
     if kind:
         return [kind]
     said = [root(found), system(found, wanted), architecture(found, wanted), init(found), card(found, wanted)]
-    # The roles' own plans have their own sentences; on a system that no role knows they only say so again.
-    if not said[1]:
+    # The roles' own plans have their own sentences; on a system that no role knows, they only say so again.
+    if not said[1] and not said[2]:
         # Without a card the driver's role has nothing else to say.
         named = {name: str(plan.get("refusal") or "") for name, plan in plans(wanted).items()}
         said += [reason for name, reason in named.items() if name != "driver" or not said[4]]

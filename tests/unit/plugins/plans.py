@@ -15,6 +15,10 @@ from typing import Any
 
 import yaml
 
+from plugins.filter.gpu_host_driver_cards import driver_cards
+from plugins.filter.gpu_host_driver_choice import driver_choice
+from plugins.filter.gpu_host_driver_parts import driver_parts
+from plugins.filter.gpu_host_driver_plan import driver_plan
 from plugins.filter.gpu_host_engine_plan import engine_plan
 from plugins.filter.gpu_host_host_obstacles import host_obstacles
 from plugins.filter.gpu_host_host_plan import host_plan, host_table
@@ -49,10 +53,14 @@ def wanted(found: dict[str, Any], **settings: Any) -> dict[str, Any]:
         "architectures": own["architectures"],
         "require_card": own["require_card"],
         "plans": {
+            "driver": driver_plan_of(
+                found, {**defaults("nvidia_driver"), "require_card": own["require_card"]}
+            ),
             "engine": engine_plan(found, defaults("docker_engine")),
             "toolkit": toolkit_plan({**found, "files": {}}, defaults("nvidia_container_toolkit")),
         },
         "kernel_module": True,
+        "desktop": False,
         "runtime_default": None,
         "runtime_restart": "auto",
         "image": race["__race_image_latest"],
@@ -62,6 +70,13 @@ def wanted(found: dict[str, Any], **settings: Any) -> dict[str, Any]:
         "folders": {},
         **settings,
     }
+
+
+def driver_plan_of(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
+    """Return what the role nvidia_driver makes of it, filter by filter."""
+    concluded = driver_parts(driver_choice(driver_cards(found, settings), settings), settings)
+    made: dict[str, Any] = driver_plan(concluded, settings)
+    return made
 
 
 def concluded(found: dict[str, Any], asked: dict[str, Any]) -> dict[str, Any]:
