@@ -44,10 +44,8 @@ def defaults(role: str) -> dict[str, Any]:
 
 def wanted(found: dict[str, Any], **settings: Any) -> dict[str, Any]:
     """Return what roles/host_preflight/vars makes of the roles' defaults; by_ansible says if so."""
-    own, race = (
-        defaults("host_preflight"),
-        yaml.safe_load((ROOT / "roles/race_image/vars/main.yml").read_text()),
-    )
+    own = {**defaults("host_preflight"), **settings}
+    race = yaml.safe_load((ROOT / "roles/race_image/vars/main.yml").read_text(encoding="utf-8"))
     return {
         "supported": own["supported"],
         "architectures": own["architectures"],

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from plugins.filter.gpu_host_host_obstacles import host_obstacles
@@ -18,13 +18,13 @@ from tests.unit.plugins.plans import FOLDER, NAMES, by_ansible, concluded, recor
 GIGA = 1_000_000_000
 
 
-def plan(name: str, **settings: Any) -> dict[str, Any]:
+def plan(name: str, **more: Any) -> dict[str, Any]:
     found = recorded(name)
-    return concluded(found, wanted(found, **settings))
+    return concluded(found, wanted(found, **more))
 
 
-def refusals(name: str, **settings: Any) -> str:
-    return " ".join(plan(name, **settings)["refusals"])
+def refusals(name: str, **more: Any) -> str:
+    return " ".join(plan(name, **more)["refusals"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -264,6 +264,7 @@ def paths(value: Any, at: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
 FULL = recorded("debian13-old-toolkit")
 
 
+@settings(deadline=None)  # the machines that run this are busy
 @given(
     st.sets(st.sampled_from(paths(FULL)), max_size=12),
     st.sampled_from([None, "", 0, [], {}, "nonsense"]),
