@@ -11,11 +11,13 @@ from .gpu_host_apt import complaint
 from .gpu_host_apt_state import (
     QUERY,
     changes,
+    coming,
+    fetched,
     half_configured,
     installed,
     known_cause,
     mentioned,
-    size_needed,
+    unpacked,
 )
 from .gpu_host_locks import APT as LOCKS
 from .gpu_host_locks import wait
@@ -34,6 +36,7 @@ class AptAsked(Tool):
     def __init__(self, module):
         super().__init__(module)
         self.updated = ""  # what the refresh said
+        self.coming = []  # what the plan would unpack
 
     def network(self):
         """Return options for the proxy: in a file, because a command line shows its password to everybody."""
@@ -104,6 +107,7 @@ class AptAsked(Tool):
         words = [*self.words(names), *(f"{name}-" for name in self.given["replaces"] if name in there)]
         rc, said = self.get("--simulate", *options, "install", *words)
         would = changes(said)
+        self.coming = coming(said)
         strangers = sorted(self.holds() - released)
         touched = set(would["changed"] + would["removed"])
         held = [name for name in strangers if name in touched]
@@ -151,15 +155,19 @@ class AptAsked(Tool):
 
     def room(self, options, words):
         """Refuse before the download where the disk has no room for it."""
-        # --assume-no prints the sizes and stops there.
-        fetched, after = size_needed(self.get("--assume-no", *options, "install", *words)[1])
-        for place, need in (("/var/cache/apt/archives", fetched), ("/usr", after)):
+        # Neither --simulate nor --print-uris does anything; --assume-no would, where there is nothing to ask.
+        download = fetched(self.get("--print-uris", "--yes", *options, "install", *words)[1])
+        new = unpacked(self.run("apt-cache", "show", *self.coming)[1]) if self.coming else {}
+        form = "-f=Package: ${Package}\\nInstalled-Size: ${Installed-Size}\\n\\n"
+        old = unpacked(self.run("dpkg-query", "-W", form, *new)[1]) if new else {}
+        after = sum(size - old.get(name, 0) for name, size in new.items())
+        for place, need in (("/var/cache/apt/archives", download), ("/usr", after)):
             folder = Path(place)
             while not folder.exists():
                 folder = folder.parent
             room = os.statvfs(folder)
             free = room.f_bavail * room.f_frsize
-            if need and free < need + SPARE:
+            if need > 0 and free < need + SPARE:
                 raise RefusedError(
                     "disk",
                     f"{place} has {free // 10**6} MB free; needed are {(need + SPARE) // 10**6} MB. Make "

@@ -101,13 +101,23 @@ def mentioned(names: list, said: str) -> list:
     return [name for name in names if re.search(rf"(?<![\w.+-]){re.escape(name)}(?![\w.+-]*\w)", said)]
 
 
-def size_needed(said: str) -> tuple:
-    """Return (bytes to fetch, bytes on the disk after) from apt-get's summary lines; 0 where it says none."""
-    units = {"B": 1, "kB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
-    number = r"(\d[\d.,' \u00a0]*) ?(\w?B)"
-    fetched = re.search(rf"Need to get {number}(?:/\d[\d.,' ]* ?\w?B)? of archives", said)
-    after = re.search(rf"After this operation, {number} of additional disk space", said)
-    return tuple(
-        int(float(re.sub(r"[^\d.]", "", found[1])) * units.get(found[2], 1)) if found else 0
-        for found in (fetched, after)
-    )
+def coming(said: str) -> list:
+    """Return what apt-get --simulate would unpack, each as name=version."""
+    return [f"{name}={version}" for name, version in re.findall(r"(?m)^Inst (\S+)[^(\n]*\((\S+)", said)]
+
+
+def fetched(said: str) -> int:
+    """Return the bytes that apt-get --print-uris would download: not files of this host."""
+    rows = re.findall(r"(?m)^'([^']+)' \S+ (\d+)( |$)", said)
+    return sum(int(size) for url, size, _ in rows if not url.startswith("file:"))
+
+
+def unpacked(said: str) -> dict:
+    """Return bytes by package, of `apt-cache show` or of dpkg-query in the same form."""
+    found = {}
+    for paragraph in re.split(r"\n\s*\n", said):
+        name = re.search(r"(?m)^Package: (\S+)", paragraph)
+        size = re.search(r"(?m)^Installed-Size: (\d+)", paragraph)
+        if name and size:
+            found[name[1]] = int(size[1]) * 1024
+    return found

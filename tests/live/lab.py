@@ -131,19 +131,23 @@ class Host:
         return Ran(done.returncode, result, done.stdout + done.stderr)
 
 
-@contextlib.contextmanager
-def reach() -> Iterator[Host]:
-    """Give the host, its own files put aside; they come back afterwards."""
+def named(folder: str) -> Host:
+    """Return the host that the environment names; the folder, of a short path, is for its sockets."""
     wanted = ("GPU_HOST_TEST_HOST", "GPU_HOST_TEST_SSH_CONFIG", "GPU_HOST_INVENTORY")
     missing = [variable for variable in wanted if variable not in os.environ]
     if missing:
         pytest.fail(f"needed are the variables {', '.join(wanted)}; not set: {', '.join(missing)}")
     name, ssh_config, inventory = (os.environ[variable] for variable in wanted)
+    return Host(name, ssh_config, inventory, Path(folder, "play.yml"), folder)
+
+
+@contextlib.contextmanager
+def reach() -> Iterator[Host]:
+    """Give the host, its own files put aside; they come back afterwards."""
     # Sockets' paths may have about 100 characters: pytest's folders are too long for that.
     with tempfile.TemporaryDirectory(prefix="gh-") as folder:
-        play = Path(folder, "play.yml")
-        play.write_text(PLAY, encoding="utf-8")
-        host = Host(name, ssh_config, inventory, play, folder)
+        host = named(folder)
+        host.play.write_text(PLAY, encoding="utf-8")
         host.sh(SAVE)
         yield host
         host.sh(RESTORE)

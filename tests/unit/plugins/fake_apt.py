@@ -48,9 +48,9 @@ def install(state: dict[str, Any], arguments: list[str], words: list[str]) -> in
     if unknown:
         complain(f"E: Unable to locate package {unknown[0]}")
         return 100
-    if "--assume-no" in arguments:
+    if "--print-uris" in arguments:
         say(state["sizes"])
-        return 1
+        return 0
     would = simulate(state, words)
     there = state["packages"]
     older = [name for _, name, version in would if name in there and version and version < there[name][1]]
@@ -61,19 +61,25 @@ def install(state: dict[str, Any], arguments: list[str], words: list[str]) -> in
         say(f"{what} {name}{old}" + (f" ({version} fake [amd64])" if version else ""))
     if "--simulate" in arguments:
         return 0
+    if "--yes" not in arguments:
+        raise SystemExit("nobody answers here, and without a question apt goes on")
     held = [name for _, name, _ in would if name in state["holds"]]
     if held and "--allow-change-held-packages" not in arguments:
         say("E: Held packages were changed and -y was used without --allow-change-held-packages.")
         return 100
+    return unpack(state, would)
+
+
+def unpack(state: dict[str, Any], would: list[tuple[str, str, str]]) -> int:
+    """Do it."""
     for what, name, version in would:
         if what == "Remv":
-            del there[name]
+            del state["packages"][name]
         else:
-            there[name] = ["iF" if state["fails"] else "ii", version]
+            state["packages"][name] = ["iF" if state["fails"] else "ii", version]
     if state["fails"]:
         complain(state["fails"])
-        return 100
-    return 0
+    return 100 if state["fails"] else 0
 
 
 def apt_get(state: dict[str, Any], arguments: list[str]) -> int:
@@ -85,6 +91,13 @@ def apt_get(state: dict[str, Any], arguments: list[str]) -> int:
     if "install" in arguments:
         return install(state, arguments, arguments[arguments.index("install") + 1 :])
     return 0
+
+
+def query(state: dict[str, Any], form: str, names: list[str]) -> None:
+    """Print what dpkg-query prints; of sizes it knows none."""
+    for name, (status, version) in state["packages"].items():
+        if "Installed-Size" not in form and (name in names or not names):
+            say(f"{name}\t{status} \t{version}")
 
 
 def main() -> int:
@@ -103,9 +116,10 @@ def main() -> int:
                 set(state["holds"]) - names | (names if arguments[0] == "hold" else set())
             )
     elif program == "dpkg-query":
-        for name, (status, version) in state["packages"].items():
-            if name in arguments[2:] or not arguments[2:]:
-                say(f"{name}\t{status} \t{version}")
+        query(state, arguments[1], arguments[2:])
+    elif program == "apt-cache":
+        for word in arguments[1:]:
+            say(f"Package: {word.partition('=')[0]}\nInstalled-Size: {state['unpacked']}\n")
     elif program == "dpkg" and not state["stuck"]:
         for package in state["packages"].values():
             package[0] = "ii"

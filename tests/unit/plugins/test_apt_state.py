@@ -7,11 +7,13 @@ import pytest
 from plugins.module_utils.gpu_host_apt_state import (
     broken_sources,
     changes,
+    coming,
+    fetched,
     half_configured,
     installed,
     known_cause,
     mentioned,
-    size_needed,
+    unpacked,
     unreadable,
 )
 
@@ -170,18 +172,27 @@ def test_b7_only_the_held_packages_that_apt_speaks_of() -> None:
     assert mentioned(["g++", "libx"], "g++: libx. libx-dev") == ["g++", "libx"]
 
 
-@pytest.mark.parametrize(
-    ("said", "sizes"),
-    [
-        ("Need to get 312 MB of archives.\nAfter this operation, 1,024 MB of additional disk space will be",
-         (312 * 10**6, 1024 * 10**6)),
-        ("Need to get 0 B/17.5 MB of archives.\nAfter this operation, 0 B of additional disk space will be",
-         (0, 0)),
-        ("Need to get 1,234 kB/17.5 MB of archives.\nAfter this operation, 96.3 MB disk space will be",
-         (1234 * 10**3, 0)),
-        ("After this operation, 2.5 GB of additional disk space will be used.", (0, 25 * 10**8)),
-        ("0 upgraded, 0 newly installed", (0, 0)),
-    ],
-)  # fmt: skip
-def test_apts_sizes(said: str, sizes: tuple[int, int]) -> None:
-    assert size_needed(said) == sizes
+def test_what_would_be_unpacked_and_downloaded() -> None:
+    assert coming(SIMULATED) == [
+        "libnvidia-container1:i386=1.20.1-1",
+        "libnvidia-container-tools=1.20.1-1",
+        "nvidia-container-toolkit-base=1.20.1-1",
+        "nvidia-container-toolkit=1.20.1-1",
+    ]
+    said = (
+        "Reading package lists...\n"
+        "'https://x.example/a_1%3a2_amd64.deb' a_1%3a2_amd64.deb 1000 SHA256:12\n"
+        "'http://x.example/b.deb' b.deb 234\n"
+        "'file:/srv/c.deb' c.deb 5000 SHA256:12\n"
+    )
+    assert fetched(said) == 1234
+    assert fetched("E: Unable to locate package") == 0
+
+
+def test_sizes_on_the_disk() -> None:
+    said = (
+        "Package: a\nVersion: 2\nInstalled-Size: 10\nDescription: x\n y\n\n"
+        "Package: b\nInstalled-Size: \n\nPackage: c\n"
+    )
+    assert unpacked(said) == {"a": 10240}
+    assert unpacked("N: Unable to locate package a\n") == {}

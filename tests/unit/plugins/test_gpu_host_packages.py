@@ -35,7 +35,7 @@ class Host:
         self.file, self.owned, self.lock = folder / "state.json", folder / "owned.json", folder / "lock"
         self.bin = folder / "bin"
         self.bin.mkdir()
-        for name in ("apt-get", "apt-mark", "dpkg-query", "dpkg"):
+        for name in ("apt-get", "apt-cache", "apt-mark", "dpkg-query", "dpkg"):
             (self.bin / name).write_text(f"#!{sys.executable}\n{FAKE.read_text()}")
             (self.bin / name).chmod(0o755)
         needs = {FOUR[0]: list(FOUR[1:])}
@@ -45,6 +45,7 @@ class Host:
             offers={name: {"version": NEW, "needs": needs.get(name, [])} for name in FOUR},
             update="",
             sizes="",
+            unpacked=1,
             fails="",
             stuck=False,
             log=[],
@@ -229,12 +230,23 @@ def test_half_configured_for_good_is_said(host: Host) -> None:
     assert "dpkg --configure -a does not finish" in result["msg"]
 
 
-def test_a_full_disk_is_refused_before_the_download(host: Host) -> None:
-    host.write(sizes="Need to get 900 TB of archives.")
+@pytest.mark.parametrize(
+    ("state", "where"),
+    [
+        (
+            {"sizes": f"'https://x.example/a.deb' a.deb {900 * 10**12} SHA256:1"},
+            "/var/cache/apt/archives has",
+        ),
+        ({"unpacked": 900 * 10**9}, "/usr has"),
+    ],
+)
+def test_a_full_disk_is_refused_before_the_download(host: Host, state: dict[str, Any], where: str) -> None:
+    host.write(**state)
     result = host.bring()
     assert result["reason"] == "disk"
-    assert "/var/cache/apt/archives has" in result["msg"]
-    assert not any("--yes" in line for line in host.log())
+    assert where in result["msg"]
+    assert host.versions() == set()
+    assert not host.owned.exists()
 
 
 def test_what_no_source_has_is_said_with_the_likely_cause(host: Host) -> None:
