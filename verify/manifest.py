@@ -72,6 +72,7 @@ _HOST_FILES: tuple[str | Spec, ...] = (
     "/etc/nvidia-container-runtime/config.toml",
     "/etc/apt/sources.list",
     "/var/lib/gpu-host/owned.json",
+    "/var/lib/gpu-host/reboot-needed.json",
     {"path": "/root/.docker/config.json", "secret": True},
     {"path": "/etc/docker/key.json", "secret": True},
     {"path": "/etc/apt/auth.conf", "secret": True},

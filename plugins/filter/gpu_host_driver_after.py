@@ -152,26 +152,30 @@ def driver_failed(found: Row, before: Row, plan: Row, result: Row) -> Row:
     was, now = before["driver"].get("packages") or {}, found["driver"].get("packages") or {}
     half = set(result.get("half_configured") or [])
     asked = {word.partition("=")[0] for word in plan["packages"]} - set(plan["headers"])
-    new = {name for name in now if name not in was}
-    back = [
-        f"{name}={version}"
-        for name, version in was.items()
-        if now.get(name) != version and name not in plan["unpins"]
-    ]
-    log = found["driver"].get("build_log")
+    log, change, tried = (
+        found["driver"].get("build_log"),
+        plan["action"] == "change",
+        result.get("reason") == "install",
+    )
     said = build_failure(found, plan["kernel"]) if half and log else str(result.get("msg", ""))
     if result.get("reason") == "unavailable" and any(name in said for name in plan["headers"]):
         said += (
-            f" The headers of the running kernel {plan['kernel']} may be gone from the archive: upgrade "
-            "the kernel, boot into it, and run again."
+            f" The headers of {plan['kernel']} may be gone from the archive: upgrade the kernel, boot into "
+            "it, and run again."
         )
-    changed = bool(half) or new != set() or bool(back)
+    # The module's own packages, and what only stands there for it; what was there before goes only to come back.
+    purge = sorted(
+        name for name in now if (name not in was and name in asked | half) or (change and name in half)
+    )
+    back = {name: version for name, version in was.items() if now.get(name) != version or name in half}
+    back = {
+        name: version for name, version in back.items() if change and tried and name not in plan["unpins"]
+    }
     return {
         "said": said,
-        # Packages that only stand there because the module does not: the module's own, in the first place.
-        "purge": sorted((asked | half) & new) if changed and result.get("reason") == "install" else [],
-        "back": back if plan["action"] == "change" and result.get("reason") == "install" else [],
-        "older": ", ".join(sorted({upstream(version) for version in was.values()})),
+        "purge": purge if tried else [],
+        "back": [f"{name}={version}" for name, version in back.items()],
+        "older": ", ".join(sorted({upstream(version) for version in back.values()})),
     }
 
 

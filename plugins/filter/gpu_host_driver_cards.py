@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,15 @@ UNSEEN: Row = {
 }  # fmt: skip
 
 
+@cache
+def table() -> Row:
+    """Read the table once: reading is what takes the time."""
+    found: Row = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    return found
+
+
 def rows(section: str) -> list[Row]:
-    found: list[Row] = yaml.safe_load(TABLE.read_text(encoding="utf-8"))[section]
+    found: list[Row] = table()[section]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,15 @@ CUDA_NOW = 13
 Row = dict[str, Any]
 
 
-def rows(table: str, section: str) -> list[Row]:
-    found: list[Row] = yaml.safe_load((TABLES / f"{table}.yml").read_text(encoding="utf-8"))[section]
+@cache
+def table(name: str) -> Row:
+    """Read a table once: reading is what takes the time."""
+    found: Row = yaml.safe_load((TABLES / f"{name}.yml").read_text(encoding="utf-8"))
+    return found
+
+
+def rows(name: str, section: str) -> list[Row]:
+    found: list[Row] = table(name)[section]
     return found
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,20 @@ PINNING = re.compile(r"^nvidia-driver-pinning-[\d.]+$")
 EPOCH = re.compile(r"^\d+:")
 # Debian names a kernel 6.12.48+deb13-amd64 or 6.1.0-28-cloud-amd64; the metapackages have its last part.
 DEBIAN = re.compile(r"(?:cloud-|rt-)?(?:amd64|arm64)$")
-UBUNTU = re.compile(r"^\d+\.\d+\.\d+-\d+-[a-z]")
+UBUNTU = re.compile(r"^\d+\.\d+\.\d+-\d+-(?!pve)[a-z]")
 RHEL = re.compile(r"\.el\d+[\w.]*$")
 Row = dict[str, Any]
 
 
-def rows(table: str, section: str) -> list[Row]:
-    found: list[Row] = yaml.safe_load((TABLES / f"{table}.yml").read_text(encoding="utf-8"))[section]
+@cache
+def table(name: str) -> Row:
+    """Read a table once: reading is what takes the time."""
+    found: Row = yaml.safe_load((TABLES / f"{name}.yml").read_text(encoding="utf-8"))
+    return found
+
+
+def rows(name: str, section: str) -> list[Row]:
+    found: list[Row] = table(name)[section]
     return found
 
 
@@ -176,14 +184,15 @@ def versioned(found: Row, names: list[str], *, change: bool) -> list[str]:
         version = f"{choice['branch']}.*"
     else:
         return names
-    loose = choice["row"].get("persistence", [])
+    loose = [name.format(branch=choice["branch"]) for name in choice["row"].get("persistence", [])]
     return [name if name in loose and apt else f"{name}={version}" for name in names]
 
 
 def blocked(found: Row, wanted: Row) -> str:
     """Say what of the host stands in the way of a module."""
     driver = found["driver"]
-    if not driver.get("secure_boot") or wanted["secure_boot"] == "enrolled" or signed(found, wanted):
+    off = not driver.get("secure_boot") or not wanted["kernel_module"]
+    if off or wanted["secure_boot"] == "enrolled" or signed(found, wanted):
         return ""
     own = any(
         row.get("signed") and found["choice"]["system"] in row["systems"]

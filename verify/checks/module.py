@@ -4,11 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
+
+
+def reboot_needed(state: State) -> Verdict:
+    """Whether the driver's role left a note that this host has to be rebooted, and it was not since."""
+    mark = state.module.reboot
+    if not mark.recorded:
+        return not_recorded("/var/lib/gpu-host/reboot-needed.json")
+    if not mark.there:
+        return passed("no reboot is due", mark.evidence)
+    if mark.due is None:
+        return warned(
+            "there is a note that a reboot is due, and nothing tells whether the host was booted since",
+            "reboot, then make site LIMIT=HOST  # it takes an old note away",
+            mark.evidence,
+        )
+    if not mark.due:
+        return passed("the reboot that was due has happened", mark.evidence)
+    said, remedy = f"a reboot is due: {mark.because}", "reboot  # then make verify LIMIT=HOST"
+    if not mark.asked:
+        return warned(f"{said}; nvidia_driver_reboot is false", remedy, mark.evidence)
+    return failed(said, remedy, mark.evidence)
 
 
 def loaded(state: State) -> Verdict:
@@ -40,4 +61,7 @@ def loaded(state: State) -> Verdict:
     )
 
 
-CHECKS = (Check("module.loaded", Layer.MODULE, loaded, needs=("card.present",)),)
+CHECKS = (
+    Check("module.reboot-needed", Layer.MODULE, reboot_needed),
+    Check("module.loaded", Layer.MODULE, loaded, needs=("card.present", "module.reboot-needed")),
+)

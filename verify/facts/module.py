@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.source import cite, first_line
+from verify.facts.source import as_text, cite, file_text, first_line, json_object
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -15,9 +15,23 @@ if TYPE_CHECKING:
 PROC_VERSION = "/proc/driver/nvidia/version"
 SYS_VERSION = "/sys/module/nvidia/version"
 PROC_MODULES = "/proc/modules"
+MARK = "/var/lib/gpu-host/reboot-needed.json"
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
 # Two shapes: the proprietary "… x86_64 Kernel Module  520.56.06  <date>" and the open
 # "… Open Kernel Module for x86_64  515.57  Release Build …".
 _NVRM = re.compile(r"^NVRM version:.*?Kernel Module.*?\s(\d+\.\d+(?:\.\d+)?)(?=\s|$)", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class RebootMark:
+    """The role's note that a reboot is due. ``due`` is None where nothing tells: damaged, or no boot id."""
+
+    recorded: bool
+    there: bool
+    due: bool | None
+    because: str
+    asked: bool
+    evidence: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +43,7 @@ class ModuleFacts:
     open: bool | None
     nouveau: bool
     on_disk: Version | None
+    reboot: RebootMark
     evidence: tuple[str, ...]
 
 
@@ -49,10 +64,32 @@ def module_facts(recording: Recording) -> ModuleFacts:
         open="Open Kernel Module" in texts.get(PROC_VERSION, "") if proc else None,
         nouveau="nouveau" in names,
         on_disk=Version.parse(on_disk.group(1) if on_disk else None),
+        reboot=reboot_mark(recording),
         evidence=tuple(
             cite(entry.path, "missing" if entry.missing else entry.error or _shown(entry.path, entry.text))
             for entry in looked
         ),
+    )
+
+
+def reboot_mark(recording: Recording) -> RebootMark:
+    """Read the note that a reboot is due: a boot since then has another id, and has settled it."""
+    entry = recording.file(MARK)
+    boot_id = (file_text(recording, BOOT_ID) or "").strip()
+    note = json_object(entry.text) if entry and entry.text is not None else None
+    evidence = []
+    if entry:
+        evidence.append(cite(MARK, "missing" if entry.missing else entry.error or first_line(entry.text)))
+    if boot_id:
+        evidence.append(cite(BOOT_ID, boot_id))
+    noted = as_text(note.get("boot_id")) if note else None
+    return RebootMark(
+        recorded=entry is not None and entry.error is None,
+        there=entry is not None and entry.text is not None,
+        due=noted.strip() == boot_id if noted and boot_id else None,
+        because=(as_text(note.get("because")) if note else None) or "no reason was noted",
+        asked=bool(note.get("asked", True)) if note else True,
+        evidence=tuple(evidence),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -44,6 +45,14 @@ def _no_card(m: Machine) -> None:
 def _no_module(m: Machine) -> None:
     for path in MODULE:
         m.files[path] = {"missing": True}
+
+
+MARK, BOOT_ID = "/var/lib/gpu-host/reboot-needed.json", "/proc/sys/kernel/random/boot_id"
+
+
+def _reboot_due(m: Machine) -> None:
+    boot_id = m.files[BOOT_ID]["text"].strip()
+    m.files[MARK] = {"text": json.dumps({"boot_id": boot_id, "because": "loaded 1, on disk 2"})}
 
 
 def _second_on_the_bus(m: Machine) -> None:
@@ -114,6 +123,7 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     "host.recorded": (Status.WARN, _late),
     "host.system": (Status.WARN, lambda m: m.files.update({"/etc/os-release": {"text": "ID=nixos\n"}})),
     "card.present": (Status.FAIL, _no_card),
+    "module.reboot-needed": (Status.FAIL, _reboot_due),
     "module.loaded": (Status.FAIL, _no_module),
     "driver.version-mismatch": (
         Status.FAIL,

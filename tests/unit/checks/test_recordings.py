@@ -67,6 +67,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     ),
     "engine-without-client": ("engine.installed", "fail", "the docker command is not"),
     "image-absent": ("image.present", "fail", "No such image"),
+    "module-reboot-needed": ("module.reboot-needed", "fail", "loaded 530.30.02, on disk 535.54.03"),
     "module-not-loaded": ("module.loaded", "fail", "not loaded"),
     "module-nouveau": ("module.loaded", "fail", "nouveau holds the card"),
     "runtime-file-comment": ("runtime.in-file", "fail", "damaged: line 1, column 1"),

@@ -73,7 +73,9 @@ def test_cards_are_nvidia_display_controllers(tmp_path: Path) -> None:
         for at, it in devices.items()
         for name, text in it.items()
     }
-    assert cards(Machine(tmp_path, files, {})) == [{"address": "0000:3b:00.0", "id": "10de:2236"}]
+    assert [(card["address"], card["id"]) for card in cards(Machine(tmp_path, files, {}))] == [
+        ("0000:3b:00.0", "10de:2236")
+    ]
 
 
 def test_no_pci_bus_is_no_card(tmp_path: Path) -> None:
