@@ -43,7 +43,7 @@ def packages(host: Host, apt: bool) -> Callable[[], dict[str, str]]:  # noqa: FB
 
     def listed() -> dict[str, str]:
         query = (
-            "dpkg-query -W -f '${db:Status-Abbrev}${Package} ${Version}\\n' | sed -n 's/^ii *//p'"
+            "dpkg-query -W -f '${db:Status-Abbrev}${Package} ${Version}\\n' | sed -n 's/^[hi]i *//p'"
             if apt
             else "rpm -qa --qf '%{NAME} %{VERSION}-%{RELEASE}\\n' | grep -v ^gpg-pubkey"
         )

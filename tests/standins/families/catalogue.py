@@ -37,6 +37,12 @@ class Package:
     streams: tuple[str, ...] = ()
 
 
+def maker(package: Package) -> str:
+    """Who makes the real one, which a driver's origin is read from; and that this is none of theirs."""
+    vendor = "NVIDIA" if package.driver or package.name.startswith("nvidia-") else "others"
+    return f"gpu-host, standing in for {vendor} (simulated)"
+
+
 def branch(driver: str) -> str:
     """580 of 580.95.05."""
     return driver.partition(".")[0]

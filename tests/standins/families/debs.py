@@ -9,7 +9,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from catalogue import SIMULATED, Package
+from catalogue import SIMULATED, Package, maker
 from keys import Vendor
 from payload import STARTED_BY_DEB, fill, put
 
@@ -29,7 +29,7 @@ def control(package: Package) -> str:
         f"Package: {package.name}",
         f"Version: {package.version}",
         "Architecture: amd64",
-        "Maintainer: gpu-host <gpu-host@localhost>",
+        f"Maintainer: {maker(package)} <gpu-host@localhost>",
         "Section: misc",
         "Priority: optional",
         *(f"{name}: {', '.join(value)}" for name, value in relations.items() if value),

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from catalogue import SIMULATED, Package
+from catalogue import SIMULATED, Package, maker
 from keys import Vendor
 from payload import fill
 
@@ -43,6 +43,7 @@ def spec(package: Package, tree: Path, after: str, before: str) -> str:
         f"Version: {version}",
         f"Release: {release}",
         f"Summary: {package.summary} {SIMULATED}",
+        f"Vendor: {maker(package)}",
         "License: Apache-2.0",
         "AutoReqProv: no",
         *(f"Requires: {need}" for need in package.needs),
