@@ -53,10 +53,10 @@ def assemble(image: str, sources: bytes, target: Path) -> None:
     """Run assemble.py in a container and unpack what it made."""
     inside = f"""
         export PATH={ASIDE}:$PATH
-        mkdir /work && cd /work && tar -x
+        mkdir /made && cd /made && tar -x
         dpkg-deb -x given/card.deb card && mkdir given/card
         cp card/usr/lib/x86_64-linux-gnu/nvidia/current/libnvidia-ml.so.* given/card/libnvidia-ml.so
-        python3 -B src/assemble.py /work/given /work/out >&2
+        python3 -B src/assemble.py /made/given /made/out >&2
         tar -cC out .
     """
     done = subprocess.run(

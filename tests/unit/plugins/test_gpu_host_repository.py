@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 URL = "https://nvidia.github.io/libnvidia-container/stable/deb/$(ARCH)"
 LINE = "deb https://nvidia.github.io/libnvidia-container/stable/deb/amd64/ /\n"
-DEBIAN = "deb http://deb.debian.org/debian trixie main\n"
+DEBIAN = "deb http://deb.example.org/debian trixie main\n"
 CUDA = "developer.download.nvidia.com/compute/cuda/repos/ubuntu2204/x86_64"
 SAME = ["nvidia.github.io/libnvidia-container", "nvidia.github.io/nvidia-docker"]
 TOOLKIT = "nvidia-container-toolkit"
@@ -200,7 +200,7 @@ def test_b1_every_duplicate_is_put_aside_before_any_apt_and_comes_back(host: Hos
     (host.lists / "off.list").write_text(f"# {LINE}")
     (host.lists / "old.list.save").write_text(LINE)
     (host.lists / "theirs.sources").write_text(
-        "Types: deb\nURIs: http://deb.debian.org/debian\nSuites: sid\n"
+        "Types: deb\nURIs: http://deb.example.org/debian\nSuites: sid\n"
     )
     before = host.files()
     result = host.run()

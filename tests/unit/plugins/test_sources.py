@@ -23,7 +23,7 @@ from plugins.module_utils.gpu_host_sources import (
 HOST = "nvidia.github.io/libnvidia-container"
 URL = f"https://{HOST}/stable/deb/$(ARCH)"
 SAME = [HOST, "nvidia.github.io/nvidia-docker"]
-DEBIAN = "deb http://deb.debian.org/debian trixie main\n"
+DEBIAN = "deb http://deb.example.org/debian trixie main\n"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_b1_every_form_of_a_line_that_is_ours(line: str) -> None:
         f"# deb {URL} /",
         f"#deb {URL} /",
         "",
-        "deb http://deb.debian.org/debian trixie main",
+        "deb http://deb.example.org/debian trixie main",
         "deb https://nvidia.github.io/libnvidia-container-more/stable /",
         f"deb https://mirror.example/{HOST}/stable /",
         f"deb https://evil-{HOST}/stable /",
@@ -79,7 +79,7 @@ Signed-By:
  .
  mDMEaw
 """
-OTHER = "Types: deb\nURIs: http://deb.debian.org/debian\nSuites: trixie\nComponents: main\n"
+OTHER = "Types: deb\nURIs: http://deb.example.org/debian\nSuites: trixie\nComponents: main\n"
 
 
 @pytest.mark.parametrize("name", ["a.sources"])
