@@ -73,7 +73,7 @@ ARGUMENTS = {
     "key_sha256": {"type": "str", "default": "", "no_log": False},
     "same_as": {"type": "list", "elements": "str", "default": []},
     "options": {"type": "dict", "default": {}},
-    "proxy": {"type": "str", "default": ""},
+    "proxy": {"type": "str", "default": "", "no_log": True},
     "ca_file": {"type": "str", "default": ""},
     "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
     "root": {"type": "path", "default": "/"},

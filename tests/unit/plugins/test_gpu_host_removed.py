@@ -162,3 +162,44 @@ def test_a_damaged_ownership_file_is_refused(host: Host) -> None:
     host.path.write_text("{")
     assert "move it away" in host.removed()["msg"]
     assert host.packages() == ["docker.io", "iptables", "theirs"]
+
+
+RPM = """#!/bin/sh
+[ "$1" = -q ] || exit 1
+for name in "$@"; do [ -e "$HOST/$name" ] && echo "$name installed"; done; exit 1
+"""
+DNF = """#!/bin/sh
+echo "dnf $*" >> "$HOST.log"
+case "$*" in
+*--assumeno*)
+    echo "Removing:"
+    for name in "$@"; do
+        [ -e "$HOST/$name" ] && echo " $name  x86_64  1-1  @x  1 k"
+        [ "$name" = iptables ] && [ -e "$HOST/ufw" ] && echo " ufw  noarch  1-1  @x  1 k"
+    done
+    echo; exit 1 ;;
+*"-y remove "*) for name in "$@"; do rm -f "$HOST/$name"; done ;;
+esac
+"""
+NO_APT = (
+    "plain = basic.AnsibleModule.get_bin_path\\n"
+    "basic.AnsibleModule.get_bin_path = lambda self, name, *more, **named: "
+    "None if name.startswith(('apt-', 'dpkg')) else plain(self, name, *more, **named)"
+).replace("\\n", "\n")
+
+
+def test_with_dnf_it_is_the_same(host: Host) -> None:
+    for name, text in {"rpm": RPM, "dnf": DNF}.items():
+        (host.bin / name).write_text(text)
+        (host.bin / name).chmod(0o755)
+    host.install("ufw")
+    planned = host.removed(check=True, before=NO_APT)
+    assert (planned["packages"], planned["kept"]) == (["docker.io"], {"iptables": ["ufw"]})
+    result = host.removed(before=NO_APT)
+    assert (result["packages"], result["kept"]) == (["docker.io"], {"iptables": ["ufw"]})
+    assert host.packages() == ["iptables", "theirs", "ufw"]
+    lines = host.log().splitlines()
+    assert lines[-2].endswith("-C -y remove docker.io")
+    assert lines[-1].endswith("mark remove iptables"), "left to autoremove"
+    assert all("clean_requirements_on_remove=False" in line for line in lines)
+    assert not host.removed(before=NO_APT)["changed"]
