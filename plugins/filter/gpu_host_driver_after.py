@@ -112,9 +112,8 @@ def fabric(found: Row, plan: Row) -> str:
 def to_hold(driver: Row, plan: Row) -> list[str]:
     """Return every package of the driver's version: one upgraded alone parts module and library."""
     names = {name: upstream(version) for name, version in (driver.get("packages") or {}).items()}
-    led = next(
-        (names[word] for word in (w.partition("=")[0] for w in plan["packages"]) if word in names), None
-    )
+    asked = [word.partition("=")[0] for word in plan["packages"]]
+    led = next((names[name] for name in asked if name in names), driver["version"])
     return sorted(name for name, version in names.items() if version == led and "-pinning-" not in name)
 
 
@@ -163,7 +162,7 @@ def driver_failed(found: Row, before: Row, plan: Row, result: Row) -> Row:
             f" The headers of {plan['kernel']} may be gone from the archive: upgrade the kernel, boot into "
             "it, and run again."
         )
-    # The module's own packages, and what only stands there for it; what was there before goes only to come back.
+    # The module's own packages, and what stands there for it only. What was there before goes to come back.
     purge = sorted(
         name for name in now if (name not in was and name in asked | half) or (change and name in half)
     )

@@ -12,9 +12,9 @@ TABLE = Path(__file__).resolve().parents[2] / "verify/compat/cards.yml"
 Row = dict[str, Any]
 # What an older record of a host may lack.
 UNSEEN: Row = {
-    "serves": 0, "packages": {}, "held": [], "libraries": [], "loaded": None, "dkms_rows": [], "on_disk": {},
-    "headers": [], "nouveau": False, "secure_boot": None, "build_log": None, "bridges": [], "mig": [],
-    "units": {}, "reboot": None, "boot_id": "", "gpg": None,
+    "serves": 0, "packages": {}, "held": [], "half": [], "libraries": [], "loaded": None, "dkms_rows": [],
+    "on_disk": {}, "headers": [], "nouveau": False, "secure_boot": None, "build_log": None, "bridges": [],
+    "mig": [], "units": {}, "reboot": None, "boot_id": "", "gpg": None,
     "ours": {"packages": [], "files": [], "holds": []},
 }  # fmt: skip
 

@@ -52,6 +52,13 @@ def packages_of(driver: Row) -> Row:
     return {name: version for name, version in names.items() if not name.startswith("nvidia-driver-pinning-")}
 
 
+def missing_of(found: Row) -> list[str]:
+    """Return the wanted packages that are not there, or in part only: an installation that was cut off."""
+    driver = found["driver"]
+    whole = set(packages_of(driver)) - set(driver["half"])
+    return [name for name in found["parts"]["names"] if name not in whole]
+
+
 def is_ours(driver: Row) -> bool:
     return bool(set(driver["ours"]["packages"]) & set(packages_of(driver)))
 
@@ -109,7 +116,7 @@ def completed(found: Row, wanted: Row) -> Row:
             "names": [fabric],
             "packages": [f"{fabric}={version}"],
         }
-    missing = [name for name in parts["names"] if name not in there]
+    missing = missing_of(found)
     if kind == "distribution" and found["choice"]["source"] == "distro" and missing and not parts["refusal"]:
         return {
             "action": "install",
@@ -134,7 +141,7 @@ def broken(found: Row, wanted: Row) -> Row:
     foreign = bool(driver["tool"]) and kind not in FROM_PACKAGES
     if foreign:
         return refused("broken", **driver)
-    missing = [name for name in parts["names"] if name not in there]
+    missing = missing_of(found)
     loaded, flavour = (driver.get("loaded") or {}).get("flavour"), found["choice"]["flavour"]
     wrong = bool(loaded and flavour and loaded != flavour)
     change = bool(there) and (wrong or bool(parts["replaces"]))
@@ -189,6 +196,10 @@ def driver_plan(found: Row, wanted: Row) -> Row:
         "notes": [], "downgrade": False, "kernel": parts["kernel"], "switches": found["judged"]["switches"],
     }  # fmt: skip
     done = decided(found, wanted)
+    # A run that was cut off before it could hold; holds that somebody released since then stay released.
+    plan["unheld"] = bool(
+        wanted["hold"] and done.get("action") == "keep" and is_ours(driver) and not driver["ours"]["holds"]
+    )
     notes = remarks(found) + done.get("notes", [])
     if done.get("refusal") or done["action"] not in ("install", "change"):
         return {**plan, **done, "notes": notes}

@@ -48,14 +48,16 @@ def mig(look: Any, tool: str) -> list[str]:
     return [line.strip() for line in out.splitlines() if line.strip()] if rc == 0 else []
 
 
-def packages(look: Any) -> tuple[dict[str, str], list[str]]:
-    """Return the driver's packages that are installed, by name, and those of them that are held."""
+def packages(look: Any) -> tuple[dict[str, str], list[str], list[str]]:
+    """Return the driver's packages by name, those that are held, and those that are there in part only."""
+    half: list[str] = []
     if look.which("dpkg-query"):
         form = "${Package}\t${db:Status-Abbrev}\t${Version}\n"
         _, out = look.run(["dpkg-query", "-W", "-f", form, *PATTERNS])
         rows = [line.split("\t") for line in out.splitlines() if line.count("\t") == 2]  # noqa: PLR2004
         there = {name: (state, version) for name, state, version in rows if state[1:2] in tuple("iUFHWt")}
         held = [name for name, (state, _) in there.items() if state.startswith("h")]
+        half = [name for name, (state, _) in there.items() if state[1:2] != "i"]
         names = {name: version.strip() for name, (_, version) in there.items()}
     elif look.which("rpm"):
         form = "%{NAME}\t%{EPOCHNUM}:%{VERSION}-%{RELEASE}\n"
@@ -65,10 +67,9 @@ def packages(look: Any) -> tuple[dict[str, str], list[str]]:
         locks += [look.text(path) or "" for path in look.paths("/etc/dnf/versionlock.toml")]
         held = [name for name in names if any(re.search(rf"\b{re.escape(name)}\b", text) for text in locks)]
     else:
-        return {}, []
-    return {name: version for name, version in names.items() if not OTHERS.match(name)}, sorted(
-        name for name in held if not OTHERS.match(name)
-    )
+        return {}, [], []
+    own = {name: version for name, version in names.items() if not OTHERS.match(name)}
+    return own, sorted(set(held) & set(own)), sorted(set(half) & set(own))
 
 
 def ours(look: Any) -> dict[str, list[str]]:
@@ -116,7 +117,7 @@ def driver(look: Any) -> dict[str, Any]:
     """Look at everything that is about the driver."""
     tool = look.which("nvidia-smi")
     asked = smi(look, tool)
-    installed, held = packages(look)
+    installed, held, half = packages(look)
     paths = [path for pattern in LIBRARIES for path in look.paths(pattern)]
     libraries = {found.group(1) for found in map(LIBRARY.search, paths) if found}
     return {
@@ -125,6 +126,7 @@ def driver(look: Any) -> dict[str, Any]:
         **(origin(look, tool) if tool else {"origin": None, "origin_kind": NONE}),
         "packages": installed,
         "held": held,
+        "half": half,
         "ours": ours(look),
         "libraries": sorted(libraries),
         "loaded": loaded(look),

@@ -32,7 +32,7 @@ CARDS = {
 }  # fmt: skip
 BARE: Row = {
     "tool": None, "works": False, "says": "nvidia-smi is not installed", "version": None, "serves": 0,
-    "origin": None, "origin_kind": "none", "packages": {}, "held": [], "libraries": [],
+    "origin": None, "origin_kind": "none", "packages": {}, "held": [], "half": [], "libraries": [],
     "loaded": None, "dkms": [],
     "dkms_rows": [], "on_disk": {}, "headers": [], "nouveau": False, "secure_boot": False, "build_log": None,
     "bridges": [], "mig": [], "units": {}, "reboot": None, "boot_id": "b", "gpg": "/usr/bin/gpg",

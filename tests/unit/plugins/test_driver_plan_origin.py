@@ -259,3 +259,20 @@ def test_c3_nvidia_s_repository_with_secure_boot_needs_a_word() -> None:
     assert (
         plan(host("ubuntu 24.04", secure_boot=True), source="nvidia", secure_boot="enrolled")["refusal"] == ""
     )
+
+
+def test_g7_a_run_that_was_cut_off_is_ended_by_the_next_one() -> None:
+    there = {
+        "nvidia-driver-cuda": "580.1-1",
+        "nvidia-kernel-open-dkms": "580.1-1",
+        "nvidia-persistenced": "580.1-1",
+    }
+    ours = {"packages": list(there), "files": [], "holds": []}
+    half = host("debian 13", packages=there, half=["nvidia-kernel-open-dkms"], ours=ours)
+    assert plan(half)["action"] == "install"
+    # Cut off before it could hold; what somebody released since then stays released.
+    assert plan(host("debian 13", **working("580.1", packages=there, ours=ours)))["unheld"]
+    held = ours | {"holds": list(there)}
+    assert not plan(host("debian 13", **working("580.1", packages=there, ours=held)))["unheld"]
+    assert not plan(host("debian 13", **working("580.1", packages=there)))["unheld"]
+    assert not plan(host("debian 13", **working("580.1", packages=there, ours=ours)), hold=False)["unheld"]

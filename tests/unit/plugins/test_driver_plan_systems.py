@@ -6,9 +6,10 @@ import re
 from typing import Any
 
 import pytest
+import yaml
 
 from plugins.filter import gpu_host_driver_parts as parts
-from tests.unit.plugins.drivers import SYSTEMS, host, plan, settings
+from tests.unit.plugins.drivers import ROLE, SYSTEMS, host, plan, settings
 
 KEY = {"key_fingerprint": "A" * 40}
 NEEDS_KEY = ("ubuntu 26.04", "rhel 10")
@@ -269,3 +270,9 @@ def test_every_row_can_be_rendered() -> None:
             assert "{" not in name.format(**facts)
         assert set(row["module"]) == {"open", "proprietary"}
     assert settings()["source"] == "auto"
+
+
+def test_the_role_hands_every_setting_to_the_plan() -> None:
+    given = yaml.safe_load((ROLE / "vars/main.yml").read_text(encoding="utf-8"))["__nvidia_driver_settings"]
+    tasks_only = {"state", "reboot", "reboot_command", "proxy", "ca_file"}
+    assert set(given) == set(settings()) - tasks_only | {"require_card"}
