@@ -152,10 +152,14 @@ class Packages:
             self.tool.hold(held)
             self.tool.switch_back(streams)
             raise
+        gone: list = []
         try:
             self.tool.install(options, words, missing)
+            # What made room for a package of another name is held no more.
+            gone = sorted(set(held) - set(self.tool.have(held)))
         finally:
-            self.tool.hold(held)
+            self.tool.hold([name for name in held if name not in gone])
+        self.write(release(self.owned, self.given["role"], gone))
         return sorted(would["new"] + would["changed"])
 
 

@@ -158,6 +158,14 @@ def test_b7_our_own_holds_are_let_go_for_our_upgrade_and_set_again(host: Host) -
     assert host.read()["holds"] == sorted(FOUR), "after a failure too"
 
 
+def test_b7_what_made_room_for_a_package_of_another_name_is_held_no_more(host: Host) -> None:
+    host.bring(hold=list(FOUR))
+    host.write(offers={**host.read()["offers"], "another": {"version": NEW}})
+    result = host.bring(names=["another"], replaces=[FOUR[0]], hold=["another"])
+    assert result.get("changed"), result
+    assert host.read()["holds"] == host.entry()["holds"] == sorted(["another", *FOUR[1:]])
+
+
 def test_b7_what_the_user_held_before_us_is_not_ours(host: Host) -> None:
     host.has(*FOUR, version=NEW)
     host.write(holds=[FOUR[0]])
