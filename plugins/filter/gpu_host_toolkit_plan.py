@@ -156,7 +156,7 @@ def notes(found: dict[str, Any], settings: dict[str, Any], *, kept: str | None, 
 
 
 def toolkit_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    """Return refusal (a sentence, or empty), gpg, version, install, packages, repository and notes."""
+    """Return refusal (a sentence, or empty), version, install, packages, repository and notes."""
     toolkit, version = found["toolkit"], str(settings["version"])
     said = refusal(found, settings)
     if said:
@@ -170,10 +170,8 @@ def toolkit_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, A
     # Where all is as wanted without a file of ours, another entry serves, and needs none beside it.
     named = differs or any(found["files"].values())
     serves = named and not kept and not settings["packages_folder"]
-    gpg = [] if toolkit["gpg"] else [{"apt": "gpg", "dnf": "gnupg2"}[toolkit["manager"]]]
     return {
         "refusal": "",
-        "gpg": gpg if serves else [],
         "version": kept or version,
         "differs": differs,
         "install": bool(differs or hold),

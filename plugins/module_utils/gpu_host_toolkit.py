@@ -73,7 +73,6 @@ def toolkit(look: Any) -> dict[str, Any]:
     versions, held = ask(look) if ask else ({}, [])
     here = {name: versions[name] for name in NAMES if name in versions}
     return {
-        "gpg": look.which("gpg") or look.which("gpg2"),
         "ctk": look.which("nvidia-ctk"),
         "manager": manager,
         "installed": here,

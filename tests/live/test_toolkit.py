@@ -132,15 +132,18 @@ def test_b1_an_old_entry_beside_ours_is_put_aside_and_comes_back(bare: Host) -> 
 
 def test_b3_error_pages_in_the_place_of_lists(bare: Host) -> None:
     comments = "# Unsupported distribution!\n# Check https://nvidia.github.io/nvidia-docker\n"
+    page = "<!DOCTYPE html>\n<html><body>404</body></html>\n"
     write(bare, f"{LISTS}/nvidia-docker.list", comments)
-    write(bare, f"{LISTS}/libnvidia-container.list", "<!DOCTYPE html>\n<html><body>404</body></html>\n")
+    write(bare, f"{LISTS}/libnvidia-container.list", page)
     assert "could not be read" in bare.sh(READ)
     ran = ok(bare.role())
     assert "nvidia-docker.list: no line in it names a repository" in ran.printed
-    assert "libnvidia-container.list: a web page" in ran.printed
+    assert f"{LISTS}/libnvidia-container.list" in ran.printed
     assert bare.sh(READ) == ""
     assert read(bare, f"{LISTS}/nvidia-docker.list") == comments
     assert versions(bare) == dict.fromkeys(NAMES, WANTED)
+    ok(bare.role(nvidia_container_toolkit_state="absent"))
+    assert read(bare, f"{LISTS}/libnvidia-container.list") == page
 
 
 SKEWED = f"""

@@ -38,7 +38,6 @@ def found(
     **toolkit: Any,
 ) -> dict[str, Any]:
     state = {
-        "gpg": "/usr/bin/gpg",
         "manager": manager,
         "installed": installed or {},
         "held": [],
@@ -102,16 +101,6 @@ def test_b1_every_address_of_the_toolkit_is_a_duplicate_of_ours() -> None:
     assert [url for url in old if not any(url.startswith(address) for address in addresses)] == []
     cuda = "developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/x86_64"
     assert not any(cuda.startswith(address) for address in addresses)
-
-
-@pytest.mark.parametrize(
-    ("manager", "family", "name"), [("apt", "debian", "gpg"), ("dnf", "redhat", "gnupg2")]
-)
-def test_a_bare_host_gets_what_reads_a_key(manager: str, family: str, name: str) -> None:
-    look = found(manager=manager, family=family, gpg=None)
-    assert plan(look)["gpg"] == [name]
-    assert plan(look, packages_folder="/srv")["gpg"] == [], "no key, no reader"
-    assert plan()["gpg"] == []
 
 
 def test_where_all_is_as_wanted_nothing_is_done() -> None:
@@ -270,7 +259,7 @@ nvidia-container-toolkit-base:
 
 
 def test_b7_what_dpkg_says(tmp_path: Path) -> None:
-    commands = {"dpkg-query -W": (1, DPKG), "apt-cache policy": (0, POLICY), "gpg": (0, "")}
+    commands = {"dpkg-query -W": (1, DPKG), "apt-cache policy": (0, POLICY)}
     seen = toolkit(Machine(tmp_path, {}, commands))
     assert seen["manager"] == "apt"
     assert seen["installed"] == dict.fromkeys(NAMES[:2], WANTED), (
