@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 import time
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 from .gpu_host_apt import complaint
@@ -69,8 +70,8 @@ class AptAsked(Tool):
         return installed(self.run("dpkg-query", "-W", QUERY, *names)[1]) if names else {}
 
     def same(self, there, wanted):
-        """Tell whether a version is the wanted one."""
-        return there == wanted
+        """Tell whether a version is the wanted one; 580.* is any of that branch, as apt itself reads it."""
+        return fnmatchcase(there, wanted)
 
     def half(self):
         """Return the packages that are half configured, anywhere on the host."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fnmatch import fnmatchcase
 
 QUERY = "%{NAME}\\t%{EPOCH}\\t%{VERSION}\\t%{RELEASE}\\t%{ARCH}\\t%{INSTALLTID}\\n"
 SECTIONS = {
@@ -74,11 +75,11 @@ def packages(said: str) -> dict:
 
 
 def same_version(there: str, wanted: str) -> bool:
-    """Tell whether a version is the wanted one: its release, and its epoch, may be left out."""
+    """Tell whether a version is the wanted one: release and epoch may be left out; 580.* is any of a branch."""
     if ":" not in wanted:
         there = there.rpartition(":")[2]
     wanted = re.sub(r"^0:", "", wanted)
-    return wanted in (there, there.rpartition("-")[0])
+    return wanted in (there, there.rpartition("-")[0]) or fnmatchcase(there, wanted)
 
 
 def transaction(said: str) -> dict:
