@@ -30,10 +30,21 @@ def apt(name: str) -> bool:
 
 
 @pytest.fixture(scope="session")
-def parts() -> dict[str, Any]:
+def names() -> list[str]:
+    """Return both hosts' names."""
+    return list(KINDS)
+
+
+@pytest.fixture(scope="session")
+def ssh_config() -> str:
+    """Return the file that reaches the hosts by SSH."""
+    return os.environ["GPU_HOST_TEST_SSH_CONFIG"]
+
+
+@pytest.fixture(scope="session")
+def parts(ssh_config: str) -> dict[str, Any]:
     """Return what the simulation is made of: versions, fingerprints, images."""
-    path = Path(os.environ["GPU_HOST_TEST_SSH_CONFIG"]).with_name("parts.json")
-    content: dict[str, Any] = json.loads(path.read_text())
+    content: dict[str, Any] = json.loads(Path(ssh_config).with_name("parts.json").read_text())
     return content
 
 
