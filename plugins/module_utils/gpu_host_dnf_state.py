@@ -75,7 +75,7 @@ def packages(said: str) -> dict:
 
 
 def same_version(there: str, wanted: str) -> bool:
-    """Tell whether a version is the wanted one: release and epoch may be left out; 580.* is any of a branch."""
+    """Tell whether a version is the wanted one: release and epoch may be left out; 580.* is a branch."""
     if ":" not in wanted:
         there = there.rpartition(":")[2]
     wanted = re.sub(r"^0:", "", wanted)
