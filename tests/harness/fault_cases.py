@@ -136,10 +136,10 @@ FAULTS = (
         settings=("-e", f"nvidia_container_toolkit_key_fingerprint={WRONG}"),
     ),
     Fault(
-        "disk-apt", script(TMPFS), script("umount /var/cache/apt/archives"), ("space|disk", "/var/cache/apt"),
-        state=BARE, case="i3",
+        "disk-apt", script(TMPFS), script("umount /var/cache/apt/archives"),
+        ("space|disk|free", "/var/cache/apt|file system"), state=BARE, case="i3",
     ),
-    Fault("disk-docker", script(FULL), script(NOT_FULL), ("space|disk", "/var/lib/docker"), case="i3"),
+    Fault("disk-docker", script(FULL), script(NOT_FULL), ("space|disk|free", "/var/lib/docker"), case="i3"),
     Fault("dockerd-refuses", daemon_json(TYPO), heal_daemon_json, (DAEMON, "users-typo"), case="a2"),
     Fault(
         "dockerd-not-started", daemon_json(UNDEFINED), heal_daemon_json,
