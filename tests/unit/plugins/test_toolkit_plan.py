@@ -37,7 +37,7 @@ def found(
     engine: dict[str, Any] | None = None,
     **toolkit: Any,
 ) -> dict[str, Any]:
-    state = {
+    state: dict[str, Any] = {
         "manager": manager,
         "installed": installed or {},
         "held": [],
