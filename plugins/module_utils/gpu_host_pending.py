@@ -24,6 +24,8 @@ HALF = re.compile(r"^[a-z](?P<state>[UFH])(?P<again>.?)\s+(?P<name>\S+)$|^[a-z][
 PLACES = ("/", "/usr", "/var", "/boot", "/tmp")  # noqa: S108  # measured, not used
 APT_SOURCES = ("/etc/apt/sources.list", "/etc/apt/sources.list.d/*.list", "/etc/apt/sources.list.d/*.sources")
 DNF_SOURCES = ("/etc/yum.repos.d/*.repo",)
+OURS = ("nvidia-container-toolkit.sources", "nvidia-container-toolkit.repo")
+TOOLKIT = re.compile(r"^(?!\s*#).*\bnvidia\.github\.io/", re.MULTILINE)
 PROXIES = (
     "/etc/apt/apt.conf",
     "/etc/apt/apt.conf.d/*",
@@ -137,6 +139,16 @@ def sources(look: Any) -> tuple[list[str], list[str]]:
     return list(dict.fromkeys(hosts)), sorted(set(components))
 
 
+def toolkit_sources(look: Any) -> list[str]:
+    """Return source files, other than ours, that name NVIDIA's toolkit: apt may read none with them."""
+    paths = (path for pattern in (*APT_SOURCES, *DNF_SOURCES) for path in look.paths(pattern))
+    return [
+        path
+        for path in paths
+        if path.rpartition("/")[2] not in OURS and TOOLKIT.search(look.text(path) or "")
+    ]
+
+
 def has_proxy(look: Any) -> bool:
     """Tell whether the host's package manager goes through a proxy, which then resolves the names."""
     texts = [look.text(path) or "" for pattern in PROXIES for path in look.paths(pattern)]
@@ -159,5 +171,6 @@ def pending(look: Any) -> dict[str, Any]:
         "epoch": time.time(),
         "source_hosts": hosts[:SHOWN],
         "components": components,
+        "toolkit_sources": toolkit_sources(look),
         "proxy": has_proxy(look),
     }

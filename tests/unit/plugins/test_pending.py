@@ -158,6 +158,19 @@ def test_a_proxy_resolves_names_itself(tmp_path: Path, path: str, text: str, *, 
     assert pending(Machine(tmp_path, {path: text}, {}))["proxy"] is there
 
 
+def test_b1_other_entries_for_the_toolkit_are_found_before_any_apt(tmp_path: Path) -> None:
+    lists = "/etc/apt/sources.list.d"
+    files = {
+        f"{lists}/nvidia-docker.list": "deb https://nvidia.github.io/libnvidia-container/ubuntu18.04/amd64 /\n",
+        f"{lists}/off.list": "# deb https://nvidia.github.io/libnvidia-container/stable/deb/amd64 /\n",
+        f"{lists}/nvidia-docker.list.save": "deb https://nvidia.github.io/nvidia-docker/debian10/amd64 /\n",
+        f"{lists}/nvidia-container-toolkit.sources": "URIs: https://nvidia.github.io/libnvidia-container\n",
+        "/etc/yum.repos.d/old.repo": "[old]\nbaseurl=https://nvidia.github.io/nvidia-docker/centos7/x86_64\n",
+    }
+    found = pending(Machine(tmp_path, files, {}))
+    assert found["toolkit_sources"] == [f"{lists}/nvidia-docker.list", "/etc/yum.repos.d/old.repo"]
+
+
 def test_names_are_resolved_within_a_limit(tmp_path: Path) -> None:
     look = Machine(tmp_path, {}, {})
     assert look.resolves(["localhost"]) == {"localhost": True}
