@@ -161,7 +161,7 @@ def test_a_proxy_resolves_names_itself(tmp_path: Path, path: str, text: str, *, 
 def test_b1_other_entries_for_the_toolkit_are_found_before_any_apt(tmp_path: Path) -> None:
     lists = "/etc/apt/sources.list.d"
     files = {
-        f"{lists}/nvidia-docker.list": "deb https://nvidia.github.io/libnvidia-container/ubuntu18.04/amd64 /\n",
+        f"{lists}/nvidia-docker.list": "deb https://nvidia.github.io/libnvidia-container/deb/amd64 /\n",
         f"{lists}/off.list": "# deb https://nvidia.github.io/libnvidia-container/stable/deb/amd64 /\n",
         f"{lists}/nvidia-docker.list.save": "deb https://nvidia.github.io/nvidia-docker/debian10/amd64 /\n",
         f"{lists}/nvidia-container-toolkit.sources": "URIs: https://nvidia.github.io/libnvidia-container\n",
