@@ -151,11 +151,10 @@ def driver_failed(found: Row, before: Row, plan: Row, result: Row) -> Row:
     was, now = before["driver"].get("packages") or {}, found["driver"].get("packages") or {}
     half = set(result.get("half_configured") or [])
     asked = {word.partition("=")[0] for word in plan["packages"]} - set(plan["headers"])
-    log, change, tried = (
-        found["driver"].get("build_log"),
-        plan["action"] == "change",
-        result.get("reason") == "install",
-    )
+    log, change = found["driver"].get("build_log"), plan["action"] == "change"
+    # The second where a run was cut off in such a build: then what is half configured and ours goes as well.
+    tried = result.get("reason") in ("install", "half-configured")
+    ours = set(before["driver"]["ours"]["packages"])
     said = build_failure(found, plan["kernel"]) if half and log else str(result.get("msg", ""))
     if result.get("reason") == "unavailable" and any(name in said for name in plan["headers"]):
         said += (
@@ -164,7 +163,9 @@ def driver_failed(found: Row, before: Row, plan: Row, result: Row) -> Row:
         )
     # The module's own packages, and what stands there for it only. What was there before goes to come back.
     purge = sorted(
-        name for name in now if (name not in was and name in asked | half) or (change and name in half)
+        name
+        for name in now
+        if (name not in was and name in asked | half) or (name in half and (change or name in ours))
     )
     back = {name: version for name, version in was.items() if now.get(name) != version or name in half}
     back = {
