@@ -196,6 +196,15 @@ def test_c4_the_older_driver_is_brought_back_after_a_change() -> None:
     assert done["older"] == "580.95.05"
 
 
+def test_c4_what_a_run_that_was_cut_off_left_half_configured_goes_if_it_is_ours() -> None:
+    there = {"nvidia-kernel-dkms": "550.1-1", "nvidia-smi": "550.1-1"}
+    result = {"reason": "half-configured", "msg": "dpkg …", "half_configured": ["nvidia-kernel-dkms"]}
+    ours: dict[str, Any] = {"packages": ["nvidia-kernel-dkms"], "files": [], "holds": []}
+    for owned, gone in ((ours, ["nvidia-kernel-dkms"]), ({**ours, "packages": []}, [])):
+        before = host("debian 13", packages=there, half=["nvidia-kernel-dkms"], ours=owned)
+        assert driver_failed(before, before, plan(before, source="distro"), result)["purge"] == gone
+
+
 @pytest.mark.parametrize(
     "reason", ["lock", "held", "repository", "disk", "removal", "half-configured", "unavailable"]
 )
