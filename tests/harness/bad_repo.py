@@ -28,7 +28,9 @@ class BadRepo:
             **good["Config"],
             "Cmd": ["python3", "/bad_server.py", "/srv"],
             "HostConfig": host,
-            "NetworkingConfig": {"EndpointsConfig": {self.lab.prefix: {"Aliases": ["toolkit-repo"]}}},
+            "NetworkingConfig": {
+                "EndpointsConfig": {self.lab.prefix: {"Aliases": ["toolkit-repo", "foreign-repo"]}}
+            },
         }
         api.create_container_from_config(config, name=self.container)
         api.start(self.container)

@@ -148,12 +148,12 @@ FAULTS = (
     Fault(
         "dockerd-not-back", script(NOT_BACK), script(BACK), (DAEMON, "byte for byte", "journalctl -u docker")
     ),
-    Fault("lock-held", script(f"{HOLD} 15"), script(RELEASE), ("python3", "lock"), fatal=False, case="b6"),
+    Fault("lock-held", script(f"{HOLD} 60"), script(RELEASE), ("python3", "lock"), fatal=False, case="b6"),
     Fault("half-configured", script(HALF), script(WHOLE), ("users-broken", "dpkg"), case="c4"),
     Fault("dns", script(NO_DNS), script(DNS), ("resolve|DNS|address",), state=BARE),
     Fault(
-        "foreign", script(f"echo 'deb http://toolkit-repo:8000/foreign ./' > {FOREIGN}"),
-        script(f"rm {FOREIGN}"), ("toolkit-repo:8000/foreign|foreign.list",), fatal=False, case="b6",
+        "foreign", script(f"echo 'deb http://foreign-repo:8000/foreign ./' > {FOREIGN}"),
+        script(f"rm {FOREIGN}"), ("foreign-repo:8000/foreign|foreign.list",), fatal=False, case="b6",
     ),
 )  # fmt: skip
 # What `make test` tries of them.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -16,10 +17,12 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
 
+from docker.errors import APIError
+
 from tests.harness import users
 from tests.harness.bad_repo import BadRepo
 from tests.harness.fault_cases import BARE, ENGINE, FAULTS, SHORT, Fault
-from tests.harness.lab import Lab
+from tests.harness.lab import Lab, LabError
 from tests.harness.listing import listing
 from tests.harness.plays import Ran
 from tests.harness.table import Table
@@ -97,7 +100,18 @@ def harmed(fault: Fault, before: dict[str, Any], after: dict[str, Any]) -> list[
 
 def try_fault(bench: Bench, fault: Fault) -> Outcome:
     """Break, run, look, heal, run, run."""
-    lab, start, outcome = bench.lab, time.monotonic(), Outcome(fault)
+    start, outcome = time.monotonic(), Outcome(fault)
+    try:
+        try_it(bench, fault, outcome)
+    except (LabError, APIError, subprocess.SubprocessError) as error:
+        # One fault that cannot be tried, or healed, is bad; the others are tried all the same.
+        outcome.problems.append(f"could not be tried: {error}")
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+def try_it(bench: Bench, fault: Fault, outcome: Outcome) -> None:
+    lab = bench.lab
     bench.repo.mode("")
     lab.back(fault.state)
     before_fault = listing(lab)
@@ -116,8 +130,6 @@ def try_fault(bench: Bench, fault: Fault) -> Outcome:
         once_more = lab.play("provision")
         if once_more.status or once_more.changed:
             outcome.problems.append(f"a run more: {', '.join(once_more.changed) or once_more.why()}")
-    outcome.seconds = time.monotonic() - start
-    return outcome
 
 
 def run(labs: Sequence[Lab], faults: Sequence[Fault]) -> list[Outcome]:

@@ -9,6 +9,7 @@ one does not finish, and the user's settings are what they were.
 from __future__ import annotations
 
 import argparse
+import subprocess
 import sys
 import time
 from collections.abc import Sequence
@@ -17,6 +18,8 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Any
+
+from docker.errors import APIError
 
 from tests.harness import points, users
 from tests.harness.lab import Lab, LabError
@@ -113,6 +116,16 @@ def interrupt(lab: Lab, point: Point) -> bool:
 def try_point(lab: Lab, point: Point, clean: Clean) -> Outcome:
     """Kill at one point, run again, compare."""
     start, outcome = time.monotonic(), Outcome(point)
+    try:
+        try_it(lab, point, clean, outcome)
+    except (LabError, APIError, subprocess.SubprocessError) as error:
+        # A point that cannot be tried has not converged; the others are tried all the same.
+        outcome.problems.append(f"could not be tried: {error}")
+    outcome.seconds = time.monotonic() - start
+    return outcome
+
+
+def try_it(lab: Lab, point: Point, clean: Clean, outcome: Outcome) -> None:
     lab.back(STATE)
     before = listing(lab)
     if not interrupt(lab, point):
@@ -128,8 +141,6 @@ def try_point(lab: Lab, point: Point, clean: Clean) -> Outcome:
     outcome.problems += users.lost(state, before)
     if not second.status:
         outcome.problems += clean.unlike(state, point.how) + again(lab)
-    outcome.seconds = time.monotonic() - start
-    return outcome
 
 
 def run(labs: Sequence[Lab], *, fixed: bool, only: Sequence[int] = ()) -> list[Outcome]:
