@@ -20,7 +20,7 @@ VERBS = "daemon-reload|daemon-reexec|enable|disable|reenable|preset|mask|unmask|
 RELOADS = re.compile(rf"""systemctl["',\s]+(?:--?[\w=-]+["',\s]+)*(?:{VERBS})\b""")
 ALLOWED = {
     ("docker_engine", "Start it, now and at every boot"): "included only where Docker does not run",
-    ("nvidia_driver", "Start the driver's services"): "only where the driver has just come, so none has a card",
+    ("nvidia_driver", "Start the driver's services"): "only where the driver has just come: none has a card",
 }
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
 
