@@ -42,7 +42,8 @@ class Files:
 
     def same(self):
         """Return the addresses whose entries are duplicates of ours."""
-        return [*self.given["same_as"], self.given["url"]]
+        # Below a mirror's own address lies what else it mirrors, the user's system perhaps.
+        return [*self.given["same_as"], f"={self.given['url']}"]
 
     def bring(self, found, ring):
         """Copy and note first; only then is anything taken away or written."""

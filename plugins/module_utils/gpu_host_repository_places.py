@@ -61,7 +61,9 @@ class AptFiles(Files):
     def retired(self):
         """Report keys that are trusted for everything and sign nothing any more."""
         wanted = {
-            short for short, host in RETIRED.items() if any(begins(url, [host], "") for url in self.same())
+            short
+            for short, host in RETIRED.items()
+            if any(begins(url.lstrip("="), [host], "") for url in self.same())
         }
         folder = self.root / "etc/apt"
         rings = [folder / "trusted.gpg", *sorted((folder / "trusted.gpg.d").glob("*"))] if wanted else []

@@ -20,10 +20,11 @@ def normal(url: str, architecture: str) -> str:
 
 
 def begins(url: str, prefixes: list, architecture: str) -> bool:
-    """Tell whether an address is one of these, or lies below one of them."""
+    """Tell whether an address is one of these, or lies below one of them; one after "=" is that one alone."""
     plain = normal(url, architecture)
-    heads = [normal(prefix, architecture) for prefix in prefixes]
-    return any(plain == head or plain.startswith(f"{head}/") for head in heads)
+    alone = [normal(prefix[1:], architecture) for prefix in prefixes if prefix.startswith("=")]
+    heads = [normal(prefix, architecture) for prefix in prefixes if not prefix.startswith("=")]
+    return plain in alone or any(plain == head or plain.startswith(f"{head}/") for head in heads)
 
 
 def reads(name: str) -> bool:

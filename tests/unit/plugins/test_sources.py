@@ -63,6 +63,14 @@ def test_b1_a_line_that_is_off_or_not_ours_stays(line: str) -> None:
     assert without("a.list", f"{line}\n", SAME, "amd64")[0] == 0
 
 
+def test_b1_what_lies_below_a_mirror_of_ours_stays() -> None:
+    text = "deb http://mirror.example trixie main\ndeb http://mirror.example/debian trixie main\n"
+    taken, left = without("theirs.list", text, ["=http://mirror.example/"], "amd64")
+    assert taken == 1
+    assert left is not None
+    assert left.splitlines()[1] == "deb http://mirror.example/debian trixie main"
+
+
 def test_b1_a_line_among_others_is_commented_out_and_nothing_else_changes() -> None:
     text = f"# mine\n{DEBIAN}deb [arch=amd64] {URL} /\n# deb {URL} /\n{DEBIAN.rstrip()}"
     taken, left = without("sources.list", text, SAME, "amd64")
