@@ -41,5 +41,7 @@ def removable(names: list, simulate) -> tuple:
 
 def complaint(said: str) -> str:
     """Return apt's own reason for a failure."""
-    errors = [line[2:].strip() for line in said.splitlines() if line.startswith("E:")]
-    return errors[-1] if errors else "no reason given"
+    errors = [line[2:].strip().rstrip(".") for line in said.splitlines() if line.startswith("E:")]
+    # apt's last word is that something could not be fetched; what, and the server's answer, stands before it.
+    fetched = [error for error in errors if error.startswith("Failed to fetch")]
+    return (fetched or errors or ["no reason given"])[-1]

@@ -90,13 +90,14 @@ class Apt(AptAsked):
         if rc == 0 and not broken:
             return
         cause = known_cause(said)
+        words = ("; ".join(broken[:2]) or complaint(said)).rstrip(".")
         raise RefusedError(
             "repository",
             f"The package list of {file} cannot be read: "
             + (
                 f"{cause[1]}."
                 if cause
-                else f"{'; '.join(broken[:2]) or complaint(said)}. Needed is a repository that this host "
+                else f"{words}. Needed is a repository that this host "
                 "reaches and whose signature holds: correct the role's repository_url or key, and run again."
             ),
         )

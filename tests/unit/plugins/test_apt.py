@@ -85,3 +85,12 @@ def test_nothing_of_ours_is_no_question() -> None:
 def test_a_failure_in_apts_own_words() -> None:
     assert complaint("Reading...\nE: Unmet dependencies.\nE: Broken packages\n") == "Broken packages"
     assert complaint("Killed") == "no reason given"
+
+
+def test_b6_what_could_not_be_fetched_is_said_with_the_server_s_answer() -> None:
+    said = (
+        "E: Failed to fetch http://mirror.example/a_1_amd64.deb  404  Not Found\n"
+        "E: Unable to fetch some archives, maybe run apt-get update or try with --fix-missing?\n"
+    )
+    assert complaint(said) == "Failed to fetch http://mirror.example/a_1_amd64.deb  404  Not Found"
+    assert complaint("E: The repository is not signed.\n") == "The repository is not signed"
