@@ -117,6 +117,9 @@ def completed(found: Row, wanted: Row) -> Row:
             "packages": [f"{fabric}={version}"],
         }
     missing = missing_of(found)
+    if not is_ours(driver):
+        # Somebody else's driver that works keeps its shape; a library that containers need may be missing.
+        missing = [name for name in missing if name.startswith("lib")]
     if kind == "distribution" and found["choice"]["source"] == "distro" and missing and not parts["refusal"]:
         return {
             "action": "install",

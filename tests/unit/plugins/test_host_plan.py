@@ -71,7 +71,9 @@ def test_i1_a_container_that_is_a_machine_to_its_users_is_taken() -> None:
     assert "no module" not in refusals("lxc-without-driver", kernel_module=False)
 
 
-@pytest.mark.parametrize("name", ["lambda-image", "dgx-os", "pop2204-driver-of-its-own"])
+@pytest.mark.parametrize(
+    "name", ["lambda-image", "dgx-os", "pop2204-driver-of-its-own", "ubuntu2404-docker-ce"]
+)
 def test_i2_a_vendor_s_driver_is_kept_and_its_origin_said(name: str) -> None:
     line = next(line for line in plan(name)["lines"] if line[0] == "driver")
     assert line[2] == "kept"
