@@ -161,6 +161,9 @@ def driver_failed(found: Row, before: Row, plan: Row, result: Row) -> Row:
             f" The headers of {plan['kernel']} may be gone from the archive: upgrade the kernel, boot into "
             "it, and run again."
         )
+    # Only our own holds are in the way of that: somebody else's stay.
+    theirs = set(found["driver"].get("held") or []) - set(found["driver"]["ours"]["holds"])
+    now = {name: version for name, version in now.items() if name not in theirs}
     # The module's own packages, and what stands there for it only. What was there before goes to come back.
     purge = sorted(
         name

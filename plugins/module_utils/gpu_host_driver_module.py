@@ -91,7 +91,9 @@ def build_log(look: Any) -> dict[str, Any] | None:
     newest = max(paths, key=lambda path: look.at(path).stat().st_mtime, default=None)
     if newest is None:
         return None
-    lines = [line.rstrip() for line in (look.text(newest) or "").splitlines() if line.strip()]
+    # DKMS ends its log with how long it took, which says nothing.
+    said = (look.text(newest) or "").splitlines()
+    lines = [line.rstrip() for line in said if line.strip() and not line.startswith(("#", "-----"))]
     error = next((line.strip() for line in lines if ERROR.search(line)), "")
     return {"path": newest, "error": error[:300], "last": [line[:300] for line in lines[-TAIL:]]}
 

@@ -155,6 +155,9 @@ def test_c4_the_first_error_and_the_last_lines_of_the_newest_log(tmp_path: Path)
             "nv.c:12:3: error: too few arguments to function",
             *(f"line {n}" for n in range(9)),
             "",
+            "# exit code: 2",
+            "# elapsed time: 00:02:52",
+            "----------------------------------------------------------------",
         ]
     )
     files = {

@@ -173,6 +173,13 @@ def test_c4_packages_of_a_failed_module_are_taken_away_again() -> None:
     assert done["back"] == []
 
 
+def test_c4_what_somebody_else_holds_is_not_taken_away() -> None:
+    now = {"nvidia-driver-cuda": "580.1-1", "nvidia-kernel-open-dkms": "580.1-1"}
+    found = host("debian 13", **THERE, packages=now, build_log=LOG, held=["nvidia-driver-cuda"])
+    done = driver_failed(found, host("debian 13"), plan(host("debian 13")), INSTALL)
+    assert done["purge"] == ["nvidia-kernel-open-dkms"]
+
+
 def test_c4_the_older_driver_is_brought_back_after_a_change() -> None:
     was = {
         "libnvidia-compute-580": "580.95.05-1",
