@@ -89,7 +89,11 @@ class Dockerd:
         # Three starts within a minute and systemd starts it no more.
         run(["systemctl", "reset-failed", *UNITS], 10)
         rc, _, said = run(["systemctl", "restart", UNITS[0]], 120)
-        return None if rc == 0 else self.reason() or said.strip() or "systemctl restart docker did not end"
+        return (
+            None
+            if rc == 0
+            else self.reason() or said.strip().rstrip(".") or "systemctl restart docker did not end"
+        )
 
     def reason(self) -> str:
         """Return dockerd's own last words."""

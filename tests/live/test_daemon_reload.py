@@ -83,10 +83,12 @@ def test_c10_a_card_by_cdi_or_runtime_is_known_to_systemd_and_stays(host: Host, 
     started(host, way)
     before = sees(host)
     assert before.count("GPU ") == 2
-    assert told(host) == ["195:0", "195:1", "195:255"]
+    known = told(host)
+    # Which control nodes come along is the specification's.
+    assert {"195:0", "195:1", "195:255"} <= set(known)
     host.sh("systemctl daemon-reload")
     assert sees(host) == before
-    assert told(host) == ["195:0", "195:1", "195:255"]
+    assert told(host) == known
 
 
 def test_c10_a_card_by_the_hook_is_not_and_the_role_says_so(host: Host) -> None:

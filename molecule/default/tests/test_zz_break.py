@@ -51,7 +51,7 @@ BREAKS = {
         lambda id_: id_.split(".")[0] in {"driver", "toolkit", "container", "framework", "race"},
     ),
     "package-skew": Break(
-        "apt-get install -y -qq --allow-downgrades nvidia-container-toolkit=1.20.1-1",
+        "apt-get update -qq && apt-get install -y -qq --allow-downgrades nvidia-container-toolkit=1.20.1-1",
         "apt-get install -y -qq nvidia-container-toolkit=1.20.2-1",
         "toolkit",
         lambda id_: id_.split(".")[0] in {"container", "framework", "race"},
