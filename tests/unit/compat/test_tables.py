@@ -14,7 +14,10 @@ TABLES = {
     "toolkit_repositories": ("repositories", "same_as"),
     "engine": ("features",),
     "engine_packages": ("packages", "repositories"),
-    "driver": ("security_floors", "branches"),
+    "driver": ("security_floors", "branches", "unbuildable"),
+    "cards": ("architectures", "devices", "unknown", "switches"),
+    "repositories": ("repositories",),
+    "driver_packages": ("packages", "pinning", "fabric_manager", "numbered"),
     "cuda": ("minimum_drivers", "torch_indexes"),
 }
 
