@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+import time
+from pathlib import Path
 
 import pytest
 
 from plugins.module_utils.gpu_host_locks import held, holder, named, wait
 from plugins.module_utils.gpu_host_refused import RefusedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HOLD = """
 import fcntl, sys
@@ -81,6 +79,9 @@ def test_b6_dnf_writes_its_number_into_the_file(tmp_path: Path) -> None:
     lock = tmp_path / "metadata_lock.pid"
     with subprocess.Popen(["sleep", "60"]) as child:
         lock.write_text(str(child.pid))
+        # Popen returns as soon as exec cannot fail, a moment before the kernel writes down the new name.
+        while Path(f"/proc/{child.pid}/comm").read_text(encoding="utf-8") != "sleep\n":
+            time.sleep(0.01)
         assert held((str(lock),)) == (str(lock), f"sleep (process {child.pid})")
         child.kill()
     assert held((str(lock),)) is None, "left by a process that is gone"
