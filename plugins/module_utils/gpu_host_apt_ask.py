@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
-import time
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,9 +18,9 @@ from .gpu_host_apt_state import (
     mentioned,
     unpacked,
 )
-from .gpu_host_locks import APT as LOCKS
-from .gpu_host_locks import wait
-from .gpu_host_refused import RefusedError, Tool
+from .gpu_host_locks import APT
+from .gpu_host_refused import RefusedError
+from .gpu_host_tool import Tool
 
 OPTIONS = (
     "-o", "APT::Get::AutomaticRemove=false", "-o", "DPkg::Lock::Timeout=60",
@@ -34,36 +32,25 @@ SPARE = 200 * 10**6  # bytes that are left free
 class AptAsked(Tool):
     """apt-get, dpkg-query and apt-mark with what the module was given."""
 
+    NAME, LOCKS, LOCKED = "apt", APT, "Could not get lock"
+
     def __init__(self, module):
         super().__init__(module)
         self.updated = ""  # what the refresh said
         self.coming = []  # what the plan would unpack
 
     def network(self):
-        """Return options for the proxy: in a file, because a command line shows its password to everybody."""
+        """Return options for the proxy."""
         given = self.given
         lines = [
             f'Acquire::{kind}::Proxy "{given["proxy"]}";' for kind in ("http", "https") if given["proxy"]
         ]
         lines += [f'Acquire::https::CAInfo "{given["ca_file"]}";'] if given["ca_file"] else []
-        if not lines:
-            return []
-        handle, path = tempfile.mkstemp(dir=self.module.tmpdir, suffix=".conf")
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write("\n".join(lines) + "\n")
-        self.module.add_cleanup_file(path)
-        return ["-c", path]
+        return self.private("\n".join(lines) + "\n") if lines else []
 
     def get(self, *arguments):
-        """Run apt-get; where somebody took a lock since it was looked at, wait and run it again."""
-        until = time.monotonic() + self.given["lock_timeout"]
-        while True:
-            rc, said = self.run("apt-get", *self.network(), *OPTIONS, *arguments)
-            left = until - time.monotonic()
-            if rc == 0 or left <= 0 or "Could not get lock" not in said:
-                return rc, said
-            wait(LOCKS, left, self.warn)
-            time.sleep(1)
+        """Run apt-get, whoever else does at that moment."""
+        return self.patiently("apt-get", *self.network(), *OPTIONS, *arguments)
 
     def have(self, names):
         """Return versions by name, of those that are wholly there."""
@@ -126,23 +113,6 @@ class AptAsked(Tool):
             raise RefusedError("unavailable", self.cannot(names, said))
         self.allowed(names, would)
         return options, words, would
-
-    def allowed(self, names, would):
-        """Refuse what apt would remove or take back beside what was asked for."""
-        other = sorted(set(would["removed"]) - set(self.given["replaces"]))
-        if other:
-            raise RefusedError(
-                "removal",
-                f"apt would remove {', '.join(other)} to install {', '.join(names)}. Needed is that nothing "
-                "of yours goes: remove these yourself if you want that, and run again.",
-            )
-        if would["older"] and not self.given["allow_downgrade"]:
-            raise RefusedError(
-                "downgrade",
-                f"An older version would come of {', '.join(would['older'])}, to install {', '.join(names)}. "
-                "Needed is that nothing of yours goes back: set the version that is there, or remove these "
-                "yourself, and run again.",
-            )
 
     def cannot(self, names, said):
         """Say why apt does not have these; what the refresh said is the reason more often than not."""

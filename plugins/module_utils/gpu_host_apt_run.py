@@ -7,8 +7,6 @@ from pathlib import Path
 from .gpu_host_apt import complaint
 from .gpu_host_apt_ask import AptAsked
 from .gpu_host_apt_state import broken_sources, known_cause, unreadable
-from .gpu_host_locks import APT as LOCKS
-from .gpu_host_locks import wait
 from .gpu_host_refused import RefusedError
 
 ALONE = ("-o", "Dir::Etc::sourceparts=-", "-o", "APT::Get::List-Cleanup=0")
@@ -16,10 +14,6 @@ ALONE = ("-o", "Dir::Etc::sourceparts=-", "-o", "APT::Get::List-Cleanup=0")
 
 class Apt(AptAsked):
     """What changes something."""
-
-    def wait(self):
-        """Wait for dpkg's and apt's locks."""
-        wait(LOCKS, self.given["lock_timeout"], self.warn)
 
     def needed_for_holds(self):
         """Return packages that holding needs: none, apt-mark is apt's own."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from .gpu_host_refused import cause_of
+
 # Second letter of dpkg's status: unpacked, half configured, half installed, triggers awaited or pending.
 HALF = "UFHWt"
 QUERY = "-f=${Package}\\t${db:Status-Abbrev}\\t${Version}\\n"
@@ -88,12 +90,7 @@ def unreadable(said: str) -> str | None:
 
 def known_cause(said: str) -> tuple | None:
     """Return (reason, sentence) of a failure that has one known cause."""
-    for reason, pattern, sentence in SENTENCES:
-        shown = re.search(rf"^.*(?:{pattern}).*$", said, re.MULTILINE)
-        if shown:
-            line = re.sub(r"^(E|W|Error|Warning|dpkg: error.*?): ", "", shown[0].strip())
-            return reason, sentence.format(line=line)
-    return None
+    return cause_of(said, SENTENCES, r"^(E|W|Error|Warning|dpkg: error.*?): ")
 
 
 def mentioned(names: list, said: str) -> list:

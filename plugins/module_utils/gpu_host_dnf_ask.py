@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import tempfile
-import time
 from pathlib import Path
 
 from .gpu_host_apt_state import mentioned
@@ -21,9 +18,9 @@ from .gpu_host_dnf_state import (
     stream,
     transaction,
 )
-from .gpu_host_locks import DNF as LOCKS
-from .gpu_host_locks import wait
-from .gpu_host_refused import RefusedError, Tool
+from .gpu_host_locks import DNF
+from .gpu_host_refused import RefusedError
+from .gpu_host_tool import Tool
 
 CONF = "/etc/dnf/dnf.conf"
 MODULES = "/etc/dnf/modules.d"
@@ -64,28 +61,19 @@ def forget_stream(name: str) -> None:
 class DnfAsked(Tool):
     """dnf and rpm with what the module was given."""
 
+    NAME, LOCKS, LOCKED = "dnf", DNF, "already locked by"
+
     def network(self):
-        """Return options for the proxy: in a file, because a command line shows its password to everybody."""
+        """Return options for the proxy."""
         given = self.given
         if not given["proxy"] and not given["ca_file"]:
             return []
         own = read(Path(CONF)) if Path(CONF).exists() else ""
-        handle, path = tempfile.mkstemp(dir=self.module.tmpdir, suffix=".conf")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(with_network(own, given["proxy"], given["ca_file"]))
-        self.module.add_cleanup_file(path)
-        return ["-c", path]
+        return self.private(with_network(own, given["proxy"], given["ca_file"]))
 
     def dnf(self, *arguments):
-        """Run dnf; where somebody took a lock since it was looked at, wait and run it again."""
-        until = time.monotonic() + self.given["lock_timeout"]
-        while True:
-            rc, said = self.run("dnf", *self.network(), *OPTIONS, *arguments)
-            left = until - time.monotonic()
-            if rc == 0 or left <= 0 or "already locked by" not in said:
-                return rc, said
-            wait(LOCKS, left, self.warn)
-            time.sleep(1)
+        """Run dnf, whoever else does at that moment."""
+        return self.patiently("dnf", *self.network(), *OPTIONS, *arguments)
 
     def have(self, names):
         """Return versions by name."""
@@ -174,23 +162,6 @@ class DnfAsked(Tool):
                 f"list`). Needed is that they may change: `dnf versionlock delete {' '.join(names)}`, or set "
                 "the version that is there, and run again.",
                 held=names,
-            )
-
-    def allowed(self, names, would):
-        """Refuse what dnf would remove or take back beside what was asked for."""
-        other = sorted(set(would["removed"]) - set(self.given["replaces"]))
-        if other:
-            raise RefusedError(
-                "removal",
-                f"dnf would remove {', '.join(other)} to install {', '.join(names)}. Needed is that nothing "
-                "of yours goes: remove these yourself if you want that, and run again.",
-            )
-        if would["older"] and not self.given["allow_downgrade"]:
-            raise RefusedError(
-                "downgrade",
-                f"An older version would come of {', '.join(would['older'])}, to install {', '.join(names)}. "
-                "Needed is that nothing of yours goes back: set the version that is there, or remove these "
-                "yourself, and run again.",
             )
 
     def room(self, options, words):

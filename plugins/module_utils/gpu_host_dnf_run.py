@@ -6,17 +6,11 @@ import re
 
 from .gpu_host_dnf_ask import DnfAsked, forget_stream
 from .gpu_host_dnf_state import complaint, known_cause
-from .gpu_host_locks import DNF as LOCKS
-from .gpu_host_locks import wait
 from .gpu_host_refused import RefusedError
 
 
 class Dnf(DnfAsked):
     """What changes something."""
-
-    def wait(self):
-        """Wait for dnf's and rpm's locks."""
-        wait(LOCKS, self.given["lock_timeout"], self.warn)
 
     def repair(self, ours):
         """Take away the older of two versions, which an interrupted transaction of ours left."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fnmatch import fnmatchcase
 
+from .gpu_host_refused import cause_of
+
 QUERY = "%{NAME}\\t%{EPOCH}\\t%{VERSION}\\t%{RELEASE}\\t%{ARCH}\\t%{INSTALLTID}\\n"
 SECTIONS = {
     "Installing": "new",
@@ -114,11 +116,7 @@ def complaint(said: str) -> str:
 
 def known_cause(said: str) -> tuple | None:
     """Return (reason, sentence) of a failure that has one known cause."""
-    for reason, pattern, sentence in SENTENCES:
-        shown = re.search(rf"^.*(?:{pattern}).*$", said, re.MULTILINE)
-        if shown:
-            return reason, sentence.format(line=re.sub(r"^\s*(- |Error: )", "", shown[0]).strip())
-    return None
+    return cause_of(said, SENTENCES, r"^\s*(- |Error: )")
 
 
 def left_out(said: str) -> list:

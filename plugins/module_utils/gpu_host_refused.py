@@ -1,27 +1,8 @@
-"""What the package modules have in common: a refusal, and the environment of the programs that they run."""
+"""A refusal: a reason for programs, a sentence for people; and causes known by their words."""
 
 from __future__ import annotations
 
-ENVIRONMENT = {
-    "LC_ALL": "C",
-    "DEBIAN_FRONTEND": "noninteractive",
-    "APT_LISTCHANGES_FRONTEND": "none",
-    "NEEDRESTART_MODE": "l",  # needrestart would restart Docker, and with it the containers
-    "NEEDRESTART_SUSPEND": "1",
-}
-
-
-# What a module that only removes is not given.
-DEFAULTS = {
-    "proxy": "",
-    "ca_file": "",
-    "lock_timeout": 300,
-    "folder": "",
-    "replaces": [],
-    "modules": [],
-    "repositories": [],
-    "allow_downgrade": False,
-}
+import re
 
 
 class RefusedError(Exception):
@@ -32,22 +13,10 @@ class RefusedError(Exception):
         self.reason, self.sentence, self.more = reason, sentence, more
 
 
-class Tool:
-    """A package manager with what the module was given."""
-
-    def __init__(self, module):
-        self.module, self.given = module, {**DEFAULTS, **module.params}
-        self.warnings = []
-
-    def run(self, program, *arguments):
-        """Return exit status and both outputs in one text."""
-        found = self.module.get_bin_path(program)
-        if not found:
-            return 127, f"E: there is no {program} on this host"
-        rc, out, error = self.module.run_command([found, *arguments], environ_update=ENVIRONMENT)
-        return rc, out + error
-
-    def warn(self, line):
-        """Keep a warning, once."""
-        if line not in self.warnings:
-            self.warnings.append(line)
+def cause_of(said, sentences, noise):
+    """Return (reason, sentence) of a failure that has one known cause; ``noise`` goes from its line."""
+    for reason, pattern, sentence in sentences:
+        shown = re.search(rf"^.*(?:{pattern}).*$", said, re.MULTILINE)
+        if shown:
+            return reason, sentence.format(line=re.sub(noise, "", shown[0].strip()).strip())
+    return None

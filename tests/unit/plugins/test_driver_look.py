@@ -203,7 +203,7 @@ def test_b7_the_same_with_rpm(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("version", "maker", "kind"),
     [
-        ("550.163.01-2", "Debian NVIDIA Maintainers <x@lists.debian.org>", "distribution"),
+        ("550.163.01-2", "Debian NVIDIA Maintainers <x@example.org>", "distribution"),
         ("580.95.05-0ubuntu0.24.04.2", "Ubuntu Core Developers <x@lists.ubuntu.com>", "distribution"),
         ("595.58.03-1ubuntu1", "NVIDIA CORPORATION <cudatools@nvidia.com>", "nvidia"),
         ("570.148.08-0lambda0.22.04.1", "Lambda <x@lambda.ai>", "vendor"),
@@ -302,7 +302,7 @@ def test_a_driver_that_works(tmp_path: Path) -> None:
     commands = {
         SMI: (0, "550.163.01\n550.163.01"),
         "dpkg-query -S /usr/bin/nvidia-smi": (0, "nvidia-smi: /usr/bin/nvidia-smi"),
-        "dpkg-query -W -f ${Version}": (0, "550.163.01-2\tDebian NVIDIA Maintainers <x@lists.debian.org>\n"),
+        "dpkg-query -W -f ${Version}": (0, "550.163.01-2\tDebian NVIDIA Maintainers <x@example.org>\n"),
     }
     found = driver(Machine(tmp_path, {}, commands))
     assert (found["works"], found["version"]) == (True, "550.163.01")
