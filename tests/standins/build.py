@@ -8,8 +8,6 @@ cache by its content hash, so that a second call takes about a second.
 
 from __future__ import annotations
 
-import json
-import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from itertools import repeat
@@ -34,12 +32,8 @@ FAMILY_KINDS = {"ubuntu2404", "rocky9"}
 
 
 def build(name: str, script: str, kinds: list[str]) -> tuple[str, dict[str, Any]]:
-    """Run one builder; its last line of output is its result."""
-    argv = [sys.executable, common.ROOT / script, *(kinds if name == "base" else [])]
-    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{script} ended with exit status {done.returncode}; its message stands above.")
-    return name, json.loads(done.stdout.splitlines()[-1])
+    """Run one builder; return its name and its result."""
+    return name, common.built(script, *(kinds if name == "base" else []))
 
 
 def main(kinds: list[str]) -> int:

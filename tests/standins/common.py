@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
+import io
 import json
 import os
 import shutil
 import subprocess
 import sys
+import tarfile
+import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -116,6 +119,43 @@ def debian_mirror(etc: Path = Path("/etc/apt")) -> str:
         f"No Debian mirror found in {etc}: the simulated host is a Debian system and is built from the "
         "controller's own mirror; set GPU_HOST_DEBIAN_MIRROR to one that you can reach."
     )
+
+
+def built(script: str, *arguments: str) -> dict[str, Any]:
+    """Run another builder, a path below the repository, and return its result: its last line of output."""
+    argv = [sys.executable, str(ROOT / script), *arguments]
+    done = subprocess.run(argv, stdout=subprocess.PIPE, text=True, check=False)
+    if done.returncode:
+        sys.exit(f"{script} ended with exit status {done.returncode}; its message stands above.")
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
+
+
+def made_in_container(image: str, inside: str, given: bytes, target: Path, *options: str) -> None:
+    """Run a script in a container, an archive on its standard input; unpack the one that it prints."""
+    done = subprocess.run(
+        ["docker", "run", "--rm", "-i", *options, f"--label={SIMULATED_LABEL}", image, "sh", "-ec", inside],
+        input=given, capture_output=True, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        sys.exit("\n".join(done.stderr.decode(errors="replace").splitlines()[-20:]))
+    with tarfile.open(fileobj=io.BytesIO(done.stdout)) as archive:
+        archive.extractall(target, filter="data")
+
+
+def cached_folder(cached: Path, what: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder of the cache, filled by ``make`` where it is not there; whole or not at all."""
+    if cached.exists():
+        return cached
+    with step(what):
+        fresh = Path(tempfile.mkdtemp(dir=cached.parent, prefix=f".{cached.name}-"))
+        make(fresh)
+        fresh.chmod(0o755)
+        try:
+            fresh.rename(cached)
+        except OSError:  # another build was quicker: what it made is as good
+            shutil.rmtree(fresh)
+    return cached
 
 
 def need(command: str, package: str) -> None:

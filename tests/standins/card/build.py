@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-import json
 import shutil
-import subprocess
 import sys
 import tempfile
 import zipfile
@@ -56,11 +54,7 @@ def header() -> str:
 
 def base_image() -> str:
     """The stand-in CUDA base: Debian 12, built where it is missing."""
-    script = HERE.parent / "cuda" / "build.py"
-    done = subprocess.run([sys.executable, script], stdout=subprocess.PIPE, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{script.name} of the stand-in CUDA base failed; its message stands above.")
-    image: str = json.loads(done.stdout.splitlines()[-1])["image"]
+    image: str = common.built("tests/standins/cuda/build.py")["image"]
     return image
 
 
