@@ -239,6 +239,7 @@ def driver_parts(found: Row, wanted: Row) -> Row:
     gone = replaceable(found, names)
     apt = found["machine"].get("family") != "redhat"
     what = choice["version"] or choice["branch"]
+    newest = number(choice["version"] or f"{choice['branch']}.999999")
     pins = apt and choice["source"] == "nvidia" and not wanted["packages_folder"]
     streams = choice["row"].get("stream" if choice["branch"] else "newest_stream") or {}
     stream = streams.get(choice["flavour"] or "open", "").format(branch=choice["branch"])
@@ -263,11 +264,9 @@ def driver_parts(found: Row, wanted: Row) -> Row:
         "gpg": ["gpg"] if source and apt and not driver["gpg"] else [],
         "modules": [stream] if stream and not wanted["packages_folder"] else [],
         "fabric_manager": fabric,
-        "downgrade": bool(what) and any(number(old) > number(f"{what}.999999") for old in olds),
+        "downgrade": bool(what) and any(number(old) > newest for old in olds),
         "kernel": kernel_of(found, wanted),
     }
-    if choice["version"]:
-        parts["downgrade"] = any(number(old) > number(choice["version"]) for old in olds)
     return {**found, "parts": parts}
 
 
