@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verify.commands import FINDINGS_FAILED, OK, add_command, add_machine
 from verify.errors import VerifyError
 from verify.recording import load
 from verify.report.evidence import judge_host
@@ -14,9 +16,23 @@ from verify.take import take
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from verify.commands import Commands
 
 Json = dict[str, Any]
+
+
+def add(commands: Commands) -> None:
+    """Add ``doctor`` to the command line."""
+    parser = add_command(commands, "doctor", "say which layer is broken, and what to do", diagnose)
+    add_machine(parser)
+    parser.add_argument(
+        "--recording", type=Path, nargs="+", metavar="FILE", help="judge these, reach no host"
+    )
+    parser.add_argument(
+        "--expect", action="append", default=[], metavar="ID", help="a finding that is expected"
+    )
+    parser.add_argument("--json", action="store_true", help="a versioned document instead of text")
 
 
 def diagnose(options: argparse.Namespace) -> int:
@@ -30,7 +46,7 @@ def diagnose(options: argparse.Namespace) -> int:
         print(json.dumps(report.document(), indent=1))  # noqa: T201
     else:
         print_doctor(report)
-    return 1 if report.failed else 0
+    return FINDINGS_FAILED if report.failed else OK
 
 
 def _title(options: argparse.Namespace) -> str:

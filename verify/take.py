@@ -6,21 +6,44 @@ import json
 import re
 import shlex
 import subprocess
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from verify.commands import OK, add_command, add_machine
 from verify.errors import VerifyError
 from verify.manifest import DEADLINE_S, recorder_argv, recorder_source
 from verify.recording import Recording
+from verify.report.files import replace_file
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    import argparse
 
+    from verify.commands import Commands
     from verify.manifest import Where
 
 SSH_FAILED = 255
 _LONGEST = 300  # of what a host said
 # Passwordless sudo is used where there is one: docker and the kernel log ask for root.
 _AS_ROOT = 'if [ "$(id -u)" -ne 0 ] && sudo -n true 2>/dev/null; then exec sudo -n "$@"; fi; exec "$@"'
+
+
+def add(commands: Commands) -> None:
+    """Add ``record`` to the command line."""
+    parser = add_command(commands, "record", "take a recording", record)
+    add_machine(parser)
+    parser.add_argument("--where", choices=("host", "container"), default="host")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="instead of standard output")
+
+
+def record(options: argparse.Namespace) -> int:
+    """Take one recording; a file is replaced whole."""
+    text = take(options.where, host=options.host, image=options.image, ssh_config=options.ssh_config)
+    if options.out is None:
+        sys.stdout.write(text)
+    else:
+        replace_file(options.out, text)
+    return OK
 
 
 def ssh_argv(host: str, argv: list[str], ssh_config: Path | None = None) -> list[str]:

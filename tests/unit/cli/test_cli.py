@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.report.helpers import RACE, put, recording, run
-from verify import cli
+from verify import cli, take
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,10 +73,10 @@ def test_own_error_is_three_and_interrupt_is_130(
     def interrupted(_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(cli._COMMANDS, "record", broken)
+    monkeypatch.setattr(take, "record", broken)
     assert cli.main(["record"]) == 3
     assert "oops" in capsys.readouterr().err
-    monkeypatch.setitem(cli._COMMANDS, "record", interrupted)
+    monkeypatch.setattr(take, "record", interrupted)
     assert cli.main(["record"]) == 130
 
 

@@ -1,0 +1,33 @@
+"""``gpu-verify report``: the evidence written again, from what it holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.commands import FINDINGS_FAILED, OK, add_command
+from verify.report.evidence import write
+from verify.report.terminal import print_fleet
+
+if TYPE_CHECKING:
+    import argparse
+
+    from verify.commands import Commands
+
+
+def add(commands: Commands) -> None:
+    """Add ``report`` to the command line."""
+    parser = add_command(commands, "report", "write the evidence again from what it holds", report)
+    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--json", action="store_true", help="a versioned document instead of the table")
+
+
+def report(options: argparse.Namespace) -> int:
+    """Judge everything again, write the reports, and return the exit status."""
+    fleet = write(options.source)
+    if options.json:
+        print(json.dumps(fleet.document(), indent=1))  # noqa: T201
+    else:
+        print_fleet(fleet)
+    return FINDINGS_FAILED if fleet.failed else OK
