@@ -37,6 +37,10 @@ _UNIT_PROPERTIES = (
 )
 _ENV = (
     "CUDA_VISIBLE_DEVICES",
+    "CUDA_DEVICE_ORDER",
+    "CUDA_DISABLE_PTX_JIT",
+    "NCCL_P2P_DISABLE",
+    "NCCL_SHM_DISABLE",
     "NVIDIA_VISIBLE_DEVICES",
     "NVIDIA_DRIVER_CAPABILITIES",
     "NVIDIA_REQUIRE_CUDA",
@@ -112,8 +116,12 @@ _CONTAINER_GLOBS: tuple[Spec, ...] = (
     {"pattern": "/dev/nvidia*"},
     {"pattern": "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so*", "link": True},
     {"pattern": "/usr/lib/x86_64-linux-gnu/libcuda.so*", "link": True},
+    {"pattern": "/usr/lib/aarch64-linux-gnu/libcuda.so*", "link": True},
+    {"pattern": "/usr/lib64/libcuda.so*", "link": True},
     {"pattern": "/usr/local/cuda*/compat/libcuda.so*", "link": True},
 )
+# Starts a program whose text is the first argument, so that it can start itself again.
+_LOADER = "import sys; exec(compile(sys.argv[1], 'probe', 'exec'))"
 _PATHS = (
     "{cdi_host_paths}",
     "/lib/modules/{kernel}/build",
@@ -254,15 +262,30 @@ def _machine_commands() -> list[Spec]:
     ]
 
 
+def _probe(name: str) -> str:
+    return Path(__file__).with_name(f"{name}_probe.py").read_text(encoding="utf-8")
+
+
+def _probes() -> list[Spec]:
+    """List the programs that ask CUDA and torch; ``{python}`` is the one that runs the recorder."""
+    torch = _probe("torch")
+    return [
+        _command("nvidia-smi-topo", "nvidia-smi", "topo", "-m", limit=20),
+        _command("cuda", "{python}", "-c", _probe("cuda"), limit=30),
+        _command("torch", "{python}", "-c", torch, limit=50),
+        _command("torch-clean", "{python}", "-c", torch, "clean", limit=50),
+        _command("python-packages", "{python}", "-c", _probe("packages"), limit=50),
+        _command("torch-peers", "{python}", "-c", _LOADER, _probe("peers"), limit=55),
+    ]
+
+
 def manifest(where: Where) -> dict[str, Any]:
     """Return the manifest of a host's recording, or of one taken inside a container."""
     if where == "container":
-        probe = Path(__file__).with_name("torch_probe.py").read_text(encoding="utf-8")
-        torch = _command("torch", "python3", "-c", probe, limit=50)
         content: dict[str, Any] = {
             "files": list(_BOTH_FILES),
             "globs": list(_CONTAINER_GLOBS),
-            "commands": [*_smi_commands(), torch],
+            "commands": [*_smi_commands(), *_probes()],
             "disks": ["/", "/dev/shm"],  # noqa: S108  # looked at, not written to
         }
     else:

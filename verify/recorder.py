@@ -391,7 +391,7 @@ def docker_would_wake() -> Optional[str]:
 
 # --- the whole -------------------------------------------------------------------------------
 
-_PLACEHOLDER = re.compile(r"\{(docker_root|kernel|cdi_host_paths|gpu_pids|image|run_id|gpu_index)\}")
+_PLACEHOLDER = re.compile(r"\{(docker_root|kernel|cdi_host_paths|gpu_pids|image|run_id|gpu_index|python)\}")
 _CDI_PATH = re.compile(r'(?:hostPath|\bpath)"?\s*:\s*"?(/[^"\s,}]+)')
 
 
@@ -532,6 +532,7 @@ def record(manifest: Json, given: Json) -> Json:
         given,
         kernel=os.uname().release,
         gpu_pids=gpu_pids(),
+        python=sys.executable or "python3",
         gpu_indexes=[node.group(1) for node in nodes if node],
     )  # type: Json
     asleep = docker_would_wake() if any(spec.get("engine") for spec in manifest["commands"]) else None

@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import json
 import subprocess
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from verify import torch_probe
 from verify.manifest import Where, manifest, recorder_argv
 
 if TYPE_CHECKING:
@@ -59,6 +56,8 @@ HOST = {
     *["held-packages", "image-inspect"],
 }
 
+INSIDE = {"cuda", "torch", "torch-clean", "torch-peers", "python-packages", "nvidia-smi-topo"}
+
 
 def commands(where: Where) -> dict[str, dict[str, Any]]:
     return {spec["name"]: spec for spec in manifest(where)["commands"]}
@@ -66,7 +65,7 @@ def commands(where: Where) -> dict[str, dict[str, Any]]:
 
 def test_names_of_the_format() -> None:
     assert set(commands("host")) >= HOST
-    assert set(commands("container")) >= SMI | {"torch"}
+    assert set(commands("container")) >= SMI | INSIDE
     assert not [name for name, spec in commands("container").items() if spec["argv"][0] == "docker"]
 
 
@@ -115,62 +114,3 @@ def test_container_recorder_does_not_wake_the_engine(tmp_path: Path) -> None:
 def test_container_needs_an_image() -> None:
     with pytest.raises(ValueError, match="image"):
         recorder_argv("container")
-
-
-def test_torch_probe_without_torch_says_so() -> None:
-    program = commands("container")["torch"]["argv"][-1]
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True, check=True
-    )
-    answer = json.loads(done.stdout)
-    assert answer["torch"] is None
-    assert answer["error"].startswith("ModuleNotFoundError")
-    assert answer["kernel"]["ok"] is False
-
-
-class _Tensor:
-    def __init__(self, total: float) -> None:
-        self.total = total
-
-    def __matmul__(self, _: object) -> _Tensor:
-        return self
-
-    def sum(self) -> _Tensor:
-        return self
-
-    def item(self) -> float:
-        return self.total
-
-
-class _Cuda:
-    def is_available(self) -> bool:
-        return True
-
-    def synchronize(self) -> None:
-        return None
-
-
-class _Torch:
-    cuda = _Cuda()
-
-    def __init__(self, total: float) -> None:
-        self.total = total
-
-    def ones(self, *_: object, **__: object) -> _Tensor:
-        if self.total < 0:
-            raise RuntimeError("CUDA error: no kernel image is available")
-        return _Tensor(self.total)
-
-
-@pytest.mark.parametrize(
-    ("total", "ok", "error"),
-    [
-        (64.0**3, True, None),
-        (1.0, False, "the sum is 1.0, it must be 262144.0"),
-        (-1.0, False, "no kernel image"),
-    ],
-)
-def test_kernel_outcome(total: float, ok: bool, error: str | None) -> None:  # noqa: FBT001
-    outcome = torch_probe._kernel(_Torch(total))
-    assert outcome["ok"] is ok
-    assert outcome["error"] == error or (error is not None and error in outcome["error"])
