@@ -19,6 +19,7 @@ EXPECTED_ROLES = {
     "nvidia_container_toolkit",
     "nvidia_driver",
     "race_image",
+    "registry_login",
 }
 TYPES: dict[str, type | tuple[type, ...]] = {
     "str": str, "path": str, "bool": bool, "int": int, "float": (int, float), "list": list, "dict": dict,
