@@ -12,7 +12,7 @@ from verify import doctor, take
 from verify.commands import EPILOG, OK, Parser
 from verify.errors import VerifyError
 from verify.report import command as evidence
-from verify.report.terminal import plain
+from verify.report.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -300,14 +300,34 @@ def manifest(where: Where) -> dict[str, Any]:
     return {"schema": 1, "where": where, "deadline": DEADLINE_S, "env": list(_ENV), **content}
 
 
+_USAGE = (
+    "nvidia-smi-list",
+    "nvidia-smi-query",
+    "nvidia-smi-xml",
+    "gpu-processes",
+    "docker-ps",
+    "dmesg-nvidia",
+)
+_USAGE_DEADLINE_S = 20
+
+
+def usage_manifest() -> dict[str, Any]:
+    """Return the part of a host's manifest that says how its cards are used: no container is started."""
+    whole = manifest("host")
+    commands = [command for command in whole["commands"] if command["name"] in _USAGE]
+    return {"schema": 1, "where": "host", "deadline": _USAGE_DEADLINE_S, "commands": commands}
+
+
 def recorder_source() -> str:
     """Return the recorder's text, to be piped to a python3."""
     return Path(__file__).with_name("recorder.py").read_text(encoding="utf-8")
 
 
-def recorder_argv(where: Where, image: str | None = None, name: str | None = None) -> list[str]:
+def recorder_argv(
+    where: Where, image: str | None = None, name: str | None = None, content: dict[str, Any] | None = None
+) -> list[str]:
     """Return what runs on the target with the recorder on its standard input; ``name`` is the container's."""
-    text = json.dumps(manifest(where), separators=(",", ":"))
+    text = json.dumps(content or manifest(where), separators=(",", ":"))
     if where == "host":
         return ["python3", "-", text, *([f"image={image}"] if image else [])]
     if image is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
@@ -18,12 +19,14 @@ from verify.report.files import replace_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Sequence
 
     from verify.commands import Commands
     from verify.manifest import Where
 
 SSH_FAILED = 255
 _LONGEST = 300  # of what a host said
+_NAME = re.compile(r"[^\s-]\S*")  # a leading dash would be an option of the program that gets it
 # Passwordless sudo is used where there is one: docker and the kernel log ask for root.
 _AS_ROOT = 'if [ "$(id -u)" -ne 0 ] && sudo -n true 2>/dev/null; then exec sudo -n "$@"; fi; exec "$@"'
 
@@ -46,24 +49,34 @@ def record(options: argparse.Namespace) -> int:
     return OK
 
 
-def ssh_argv(host: str, argv: list[str], ssh_config: Path | None = None) -> list[str]:
+def ssh_argv(
+    host: str, argv: list[str], ssh_config: Path | None = None, options: Sequence[str] = ()
+) -> list[str]:
     """Build the SSH command line; the remote shell gets every element quoted."""
     config = ["-F", str(ssh_config)] if ssh_config else []
     remote = shlex.join(["sh", "-c", _AS_ROOT, "sh", *argv])
-    return ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", *config, "--", host, remote]
+    return ["ssh", "-o", "BatchMode=yes", "-o", "ConnectTimeout=10", *config, *options, "--", host, remote]
 
 
 def take(
-    where: Where, *, host: str | None = None, image: str | None = None, ssh_config: Path | None = None
+    where: Where,
+    *,
+    host: str | None = None,
+    image: str | None = None,
+    ssh_config: Path | None = None,
+    ssh_options: Sequence[str] = (),
+    content: dict[str, Any] | None = None,
 ) -> str:
-    """Return the text of a new recording of this machine, or of ``host``."""
+    """Return the text of a new recording of this machine, or of ``host``; ``content`` is a part of it."""
     if where == "container" and image is None:
         raise VerifyError("a recording in a container needs an image: give --image REF (it is never pulled)")
-    if host is not None and not re.fullmatch(r"[^\s-]\S*", host):
+    if image is not None and not _NAME.fullmatch(image):
+        raise VerifyError(f"{image!r} is not an image: give --image NAME:TAG, as `docker images` shows it")
+    if host is not None and not _NAME.fullmatch(host):
         raise VerifyError(f"{host!r} is not a host: give --host USER@HOST, or a name of your ssh_config")
-    argv = recorder_argv(where, image)
+    argv = recorder_argv(where, image, content=content)
     if host is not None:
-        argv = ssh_argv(host, argv, ssh_config)
+        argv = ssh_argv(host, argv, ssh_config, ssh_options)
     try:
         done = subprocess.run(
             argv,
@@ -79,6 +92,23 @@ def take(
     except subprocess.TimeoutExpired as error:
         raise VerifyError(f"no recording from {host or 'here'} within {error.timeout:.0f} s") from error
     return _document(done, where, host)
+
+
+def record_both(
+    *, host: str | None, image: str | None, ssh_config: Path | None, ssh_options: Sequence[str] = ()
+) -> dict[str, dict[str, Any]]:
+    """Record one machine, and a container on it where there is one."""
+
+    def one(where: Where) -> dict[str, Any]:
+        text = take(where, host=host, image=image, ssh_config=ssh_config, ssh_options=ssh_options)
+        return dict(json.loads(text))
+
+    documents = {"host": one("host")}
+    # Without an engine or the image there is no container: the host's recording says why.
+    if documents["host"].get("commands", {}).get("image-inspect", {}).get("rc") == 0:
+        with contextlib.suppress(VerifyError):  # the run-* commands of the host's recording hold the reason
+            documents["container"] = one("container")
+    return documents
 
 
 def _json(text: str) -> dict[str, Any] | None:

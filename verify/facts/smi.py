@@ -10,7 +10,7 @@ from verify.facts.card import QUERY_FIELDS, Card
 from verify.facts.reading import is_sentinel, number, whole, word
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 _LIST_LINE = re.compile(r"^GPU (\d+): (.+?) \(UUID: ([^)\s]+)\)\s*$", re.MULTILINE)
 
@@ -20,14 +20,21 @@ def parse_list(text: str) -> tuple[Card, ...]:
     return tuple(Card(int(index), name, uuid) for index, name, uuid in _LIST_LINE.findall(text))
 
 
-def parse_query(text: str) -> tuple[Card, ...]:
+def asked_fields(argv: Sequence[str]) -> tuple[str, ...]:
+    """Return the fields that a query asked for, by its own words; the usual ones where it does not say."""
+    asked = next((word for word in argv if word.startswith("--query-gpu=")), "")
+    names = tuple(filter(None, asked.partition("=")[2].split(",")))
+    return names or QUERY_FIELDS
+
+
+def parse_query(text: str, names: Sequence[str] = QUERY_FIELDS) -> tuple[Card, ...]:
     """Read the query's CSV, one row a card; a field that is missing costs no other field."""
     rows = (row for row in csv.reader(text.splitlines(), skipinitialspace=True) if row)
     cards = []
     for row in rows:
-        if len(row) != len(QUERY_FIELDS) or whole(row[0]) is None:
+        if len(row) != len(names) or whole(row[0]) is None:
             continue  # a warning, an error text or a header between the rows
-        cards.append(_card(dict(zip(QUERY_FIELDS, row, strict=True))))
+        cards.append(_card(dict(zip(names, row, strict=True))))
     return tuple(cards)
 
 
@@ -93,6 +100,26 @@ def parse_xml(text: str) -> tuple[Card, ...]:
         }
         cards.append(_card(fields))
     return tuple(cards)
+
+
+def xml_cards(text: str) -> tuple[tuple[str, dict[str, str]], ...]:
+    """Return every card's address and the text of each of its elements by path, ``fabric/state`` for one."""
+    found = []
+    for attributes, body in _gpus(text):
+        bus = re.search(r'id="([^"]*)"', attributes)
+        found.append((bus.group(1) if bus else "?", _leaves(body)))
+    return tuple(found)
+
+
+def xml_gpus(text: str) -> tuple[tuple[str, dict[str, str]], ...]:
+    """Return each card's part of the XML: its text, and what every element of it holds, by its path."""
+    return tuple((body, _leaves(body)) for _, body in _gpus(text))
+
+
+def xml_elements(body: str, name: str) -> tuple[dict[str, str], ...]:
+    """Return what every element of one name holds: a card has several processes."""
+    parts = re.findall(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
+    return tuple(_leaves(part) for part in parts)
 
 
 def _gpus(text: str) -> list[tuple[str, str]]:

@@ -176,7 +176,7 @@ def test_doctor_takes_both_recordings_only_where_the_image_is(
             started.append(where)
             return text_of(recording(where, image_inspect={"rc": rc, "stdout": "[]", "stderr": ""}))
 
-        monkeypatch.setattr("verify.doctor.take", fake)
+        monkeypatch.setattr("verify.take.take", fake)
         cli.main(["doctor", "--host", "lab", "--image", "a:b"])
         assert len(started) == count
     capsys.readouterr()

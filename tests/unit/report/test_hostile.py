@@ -14,7 +14,8 @@ from tests.unit.report.helpers import RACE, host_report, put, recording, run
 from verify.errors import VerifyError
 from verify.report.evidence import write
 from verify.report.model import Fleet
-from verify.report.terminal import print_doctor, print_fleet
+from verify.report.stack_view import print_doctor
+from verify.report.terminal import print_fleet
 
 
 def test_a_link_to_a_folder_is_replaced_every_time_and_its_goal_stays(tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from tests.unit.report.helpers import FINDINGS, RACE, host_report
 from verify.findings import Finding, Layer, Status
 from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
-from verify.report.terminal import print_doctor, print_fleet, race_rows
+from verify.report.stack_view import print_doctor
+from verify.report.terminal import print_fleet, race_rows
 
 EXPECTED = Finding("framework.cpu-build", Layer.FRAMEWORK, Status.FAIL, "CPU build", expected=True)
 GOOD = (FINDINGS[0], EXPECTED)
@@ -71,13 +72,14 @@ def test_markup_in_recorded_text_is_text() -> None:
 def test_doctor_has_a_line_a_layer_and_opens_the_culprit_only() -> None:
     lines = shown("doctor", host_report(*FINDINGS)).splitlines()
     layers = [line.split()[0] for line in lines if line.startswith("  ") and not line.startswith("   ")]
-    assert layers == ["driver", "engine", "runtime", "container", "framework", "race"]
+    assert layers[:-1] == ["driver", "engine", "runtime", "container", "framework", "race"]
+    assert layers[-1] == "warn:"  # what the words mean
     text = "\n".join(lines)
     assert text.count("next") == 1
-    assert "between   engine and runtime" in text
+    assert "between   engine and runtime disagree" in text
     assert "evidence  docker-info" in text
-    assert "blocked        by runtime.not-registered" in text
-    assert "fail, expected" in text
+    assert "blocked  by runtime.not-registered" in text
+    assert "framework  expected fails, as was said before: torch" in text
     assert "(simulated)" in lines[0]
     assert "\x1b" not in text
 

@@ -1,0 +1,25 @@
+"""Text for a terminal or a log file: nothing that steers it, wrapped under its label."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+_NARROWEST = 20
+
+
+def plain(text: str) -> str:
+    """Take the control characters out of recorded text: a host must not steer our terminal."""
+    return _CONTROL.sub("\ufffd", text)
+
+
+def hang(text: str, width: int, indent: int) -> list[str]:
+    """Wrap a text; every line but the first begins under its beginning, which stands at ``indent``."""
+    room = max(_NARROWEST, width - indent)
+    lines = [
+        part
+        for line in plain(text).replace("\t", " ").splitlines()
+        for part in textwrap.wrap(line, room, break_on_hyphens=False)
+    ]
+    return [lines[0], *(" " * indent + line for line in lines[1:])] if lines else [""]
