@@ -82,6 +82,12 @@ def prepare(source: Path) -> None:
     (REPO / "fingerprint").write_text(ours)
 
 
+def spoiled(file: Path) -> bytes:
+    """Return as many bytes as the file has, the last eight others than they are."""
+    data = file.read_bytes()
+    return data[:-8] + bytes(byte ^ 255 for byte in data[-8:])
+
+
 class Handler(http.server.SimpleHTTPRequestHandler):
     """Answers as the mode says."""
 
@@ -107,11 +113,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
         elif is_list and not name.startswith("Packages"):
             kind = mode if mode in {"signature", "future", "expired"} else "good"
             self.answer(200, (REPO / f"{name}.{kind}").read_bytes())
-        elif is_list and mode == "lists-hash":
-            self.answer(200, (REPO / name).read_bytes()[:-1] + b"\0")
-        elif is_deb and mode == "debs-hash":
-            data = (REPO / name).read_bytes()
-            self.answer(200, data[:-8] + bytes(byte ^ 255 for byte in data[-8:]))
+        elif (is_list and mode == "lists-hash") or (is_deb and mode == "debs-hash"):
+            self.answer(200, spoiled(REPO / name))
         elif is_deb and mode == "debs-404":
             self.answer(404, b"not here\n")
         else:

@@ -14,6 +14,7 @@ from tests.harness.users import DAEMON_JSON, FILES
 BARE, ENGINE = "bare", "engine"
 Step = Callable[[Lab, BadRepo], None]
 DAEMON = "/etc/docker/daemon.json"
+AGE = "/etc/apt/apt.conf.d/99zz-age"
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,17 @@ def heal_daemon_json(lab: Lab, repo: BadRepo) -> None:
 def repository(name: str, *says: str, case: str = "") -> Fault:
     """A fault of the toolkit's repository."""
     return Fault(name, served(name), served(""), ("toolkit-repo:8000", *says), case=case)
+
+
+def expired(lab: Lab, repo: BadRepo) -> None:
+    """Serve lists of last week; the stand-in base system leaves their age alone, others do not."""
+    repo.mode("expired")
+    lab.sh(f"""echo 'Acquire::Check-Valid-Until "true";' > {AGE}""")
+
+
+def in_date(lab: Lab, repo: BadRepo) -> None:
+    repo.mode("")
+    lab.sh(f"rm {AGE}")
 
 
 # The lock is the kernel's: it goes with the process that holds it.
@@ -126,7 +138,9 @@ FAULTS = (
     repository("lists-hash", "Hash Sum mismatch|hash|unexpected size"),
     repository("debs-hash", "Hash Sum mismatch|hash"),
     repository("debs-404", "404"),
-    repository("expired", "expired|clock|date"),
+    Fault(
+        "expired", expired, in_date, ("toolkit-repo:8000", "expired|clock|date"),
+    ),
     repository("future", "not valid yet|clock|date"),
     repository("key-404", "404"),
     repository("key-html", "HTML|web page|no key|not a key|no OpenPGP", case="b3"),
@@ -148,7 +162,7 @@ FAULTS = (
     Fault(
         "dockerd-not-back", script(NOT_BACK), script(BACK), (DAEMON, "byte for byte", "journalctl -u docker")
     ),
-    Fault("lock-held", script(f"{HOLD} 60"), script(RELEASE), ("python3", "lock"), fatal=False, case="b6"),
+    Fault("lock-held", script(f"{HOLD} 60"), script(RELEASE), ("holder.py", "package manager|lock"), fatal=False, case="b6"),
     Fault("half-configured", script(HALF), script(WHOLE), ("users-broken", "dpkg"), case="c4"),
     Fault("dns", script(NO_DNS), script(DNS), ("resolve|DNS|address",), state=BARE),
     Fault(

@@ -24,7 +24,7 @@ from tests.harness.bad_repo import BadRepo
 from tests.harness.fault_cases import BARE, ENGINE, FAULTS, SHORT, Fault
 from tests.harness.lab import Lab, LabError
 from tests.harness.listing import listing
-from tests.harness.plays import Ran
+from tests.harness.plays import LOGS, Ran
 from tests.harness.table import Table
 
 # What a person installed: the same packages that the roles would take.
@@ -71,7 +71,7 @@ def misread(fault: Fault, ran: Ran) -> list[str]:
         return ["the run passes over it"]
     if not fault.fatal and ran.status:
         return [f"the run fails: {ran.why()}"]
-    said = ran.failures[-1:] if fault.fatal else ran.warnings
+    said = ran.failures[-1:] if fault.fatal else ran.warnings + ran.waits
     lacking = [
         pattern for pattern in fault.says if not any(re.search(pattern, text, re.IGNORECASE) for text in said)
     ]
@@ -119,8 +119,11 @@ def try_it(bench: Bench, fault: Fault, outcome: Outcome) -> None:
     before = listing(lab)
     ran = lab.play("provision", *fault.settings)
     after = listing(lab)
-    outcome.said = ran.why() if ran.status else " ".join(ran.warnings)
+    outcome.said = ran.why() if ran.status else " ".join([*ran.waits[:1], *ran.warnings])
     outcome.problems = misread(fault, ran) + harmed(fault, before, after)
+    if outcome.problems:
+        LOGS.mkdir(parents=True, exist_ok=True)
+        (LOGS / f"{lab.namespace}-{fault.name}.log").write_text(ran.printed, encoding="utf-8")
     fault.lift(lab, bench.repo)
     healed = lab.play("provision")
     if healed.status:

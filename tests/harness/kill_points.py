@@ -24,12 +24,11 @@ from docker.errors import APIError
 from tests.harness import points, users
 from tests.harness.lab import Lab, LabError
 from tests.harness.listing import differences, listing, settled
-from tests.harness.plays import ROOT, Ran
+from tests.harness.plays import LOGS, Ran
 from tests.harness.points import Point
 from tests.harness.table import Table
 
 STATE = "users"
-LOGS = ROOT / ".cache/harness/logs"
 # Two hosts made from one image have these of their own.
 OF_EACH_HOST = (r"files /etc/ssh/ssh_host_.*", r"files /etc/machine-id", r"files /etc/gpu-host/.*")
 # Everything that belongs to a login: what a strict logind ends with the session.

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
+# What a run printed that did not do what it should.
+LOGS = ROOT / ".cache/harness/logs"
 # A whole run takes a minute or two, with a kernel module some more; one that takes longer hangs.
 LIMIT_S = 1800
 POLL_S = 0.01
@@ -55,6 +57,11 @@ class Ran:
     @property
     def warnings(self) -> list[str]:
         return [warning for event in self.events for warning in event["warnings"]]
+
+    @property
+    def waits(self) -> list[str]:
+        """What the person saw that was waited for."""
+        return [line for line in self.printed.splitlines() if "RETRYING" in line]
 
     def why(self) -> str:
         """Return the one line that explains a failure."""

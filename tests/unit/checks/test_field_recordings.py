@@ -1,4 +1,4 @@
-"""The field cases as recordings: each is judged to be what tests/recordings/verdicts says, and nothing else."""
+"""The field cases as recordings: each is judged to be what tests/recordings/verdicts says."""
 
 from __future__ import annotations
 
