@@ -34,7 +34,12 @@ QUERY_FIELDS = (
 NVIDIA = "0x10de"
 _DISPLAY = "0x03"  # VGA (0300) and 3D (0302) controllers; not the audio function, not an NVSwitch
 _VENDOR = re.compile(r"^/sys/bus/pci/devices/([^/]+)/vendor$")
+_PCI = "/sys/bus/pci/devices/"
+_DRIVER_GLOB = "/sys/bus/pci/devices/*/driver"
+PCI_CONFIG = "pci-config"
 _VENDOR_GLOB = "/sys/bus/pci/devices/*/vendor"
+_BRIDGE = "0x0680"
+_CONFIG = re.compile(r"^(\S+)((?: [0-9a-f]{2})+)\s*$", re.MULTILINE)
 _NODE = re.compile(r"^/dev/nvidia\d+$")
 _NODE_GLOB = "/dev/nvidia*"
 
@@ -46,6 +51,8 @@ class PciCard:
     address: str
     device: str | None
     driver: str | None
+    gone: bool = False
+    """Its configuration space reads as ones only: it does not answer any more (revision ff)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,6 +83,10 @@ class CardFacts:
 
     pci: tuple[PciCard, ...] | None
     nodes: tuple[str, ...] | None
+    bridges: tuple[tuple[str, str], ...]
+    """Address and device of NVIDIA's bridges: an NVSwitch, or the chipset of an old mainboard."""
+    drivers_looked: bool
+    revisions_looked: bool
     evidence: tuple[str, ...]
 
 
@@ -83,26 +94,64 @@ def card_facts(recording: Recording) -> CardFacts:
     """Read the bus and the device nodes."""
     nodes = recording.globs.get(_NODE_GLOB)
     found = tuple(path for path in nodes if _NODE.match(path)) if nodes is not None else None
-    pci = _pci_cards(recording)
+    gone = _gone(recording)
+    pci = _pci_cards(recording, gone)
     evidence = [
         cite(f"/sys/bus/pci/devices/{c.address}/vendor", f"{NVIDIA} device {c.device}") for c in pci or ()
     ]
     evidence += [cite(_NODE_GLOB, path) for path in found or ()]
-    return CardFacts(pci=pci, nodes=found, evidence=tuple(evidence))
+    return CardFacts(
+        pci=pci,
+        nodes=found,
+        bridges=_bridges(recording),
+        drivers_looked=_DRIVER_GLOB in recording.globs or any(card.driver for card in pci or ()),
+        revisions_looked=recording.command(PCI_CONFIG) is not None
+        or any(path.endswith("/revision") and path.startswith(_PCI) for path in recording.file_paths),
+        evidence=tuple(evidence),
+    )
 
 
-def _pci_cards(recording: Recording) -> tuple[PciCard, ...] | None:
-    addresses = [match.group(1) for path in recording.file_paths if (match := _VENDOR.match(path))]
+def _gone(recording: Recording) -> frozenset[str]:
+    """Return the addresses that read as ones only, by the bus itself or by the revision that was recorded."""
+    entry = recording.command(PCI_CONFIG)
+    rows = _CONFIG.findall(entry.stdout if entry and entry.ok else "")
+    found = {address for address, words in rows if set(words.split()) == {"ff"}}
+    for path in recording.file_paths:
+        if path.startswith(_PCI) and path.endswith("/revision"):
+            text = (file_text(recording, path) or "").strip().lower()
+            if text in ("0xff", "ff"):
+                found.add(path.split("/")[-2])
+    return frozenset(found)
+
+
+def _bridges(recording: Recording) -> tuple[tuple[str, str], ...]:
+    found = []
+    for address in _addresses(recording):
+        folder = f"{_PCI}{address}"
+        kind = (file_text(recording, f"{folder}/class") or "").strip().lower()
+        vendor = (file_text(recording, f"{folder}/vendor") or "").strip().lower()
+        device = (file_text(recording, f"{folder}/device") or "").strip().lower()
+        if vendor == NVIDIA and kind.startswith(_BRIDGE):
+            found.append((address, device))
+    return tuple(found)
+
+
+def _addresses(recording: Recording) -> list[str]:
+    return sorted(match.group(1) for path in recording.file_paths if (match := _VENDOR.match(path)))
+
+
+def _pci_cards(recording: Recording, gone: frozenset[str]) -> tuple[PciCard, ...] | None:
+    addresses = _addresses(recording)
     if not addresses and not recording.globs.get(_VENDOR_GLOB):
         return None  # no bus: a container, WSL, or nobody looked
     cards = []
-    for address in sorted(addresses):
-        folder = f"/sys/bus/pci/devices/{address}"
+    for address in addresses:
+        folder = f"{_PCI}{address}"
         vendor = (file_text(recording, f"{folder}/vendor") or "").strip().lower()
         kind = (file_text(recording, f"{folder}/class") or "").strip().lower()
         if vendor != NVIDIA or not kind.startswith(_DISPLAY):
             continue
         driver = recording.links.get(f"{folder}/driver")
         device = (file_text(recording, f"{folder}/device") or "").strip().lower() or None
-        cards.append(PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None))
+        cards.append(PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None, address in gone))
     return tuple(cards)

@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from verify.facts.smi import parse_list, parse_query, parse_xml
+from verify.facts.origin import driver_origin, driver_packages
+from verify.facts.smi import asked_fields, parse_list, parse_query, parse_xml
 from verify.facts.source import cite, cite_command, first_line
 from verify.facts.trouble import Trouble, complaint, trouble
 from verify.facts.version import Version
@@ -28,6 +29,8 @@ _CUDA = re.compile(r"CUDA Version:\s*(\d+\.\d+)|<cuda_version>(\d+\.\d+)</cuda_v
 _DRIVER = re.compile(
     r"Driver Version:\s*(\d+\.\d+(?:\.\d+)?)|<driver_version>(\d+\.\d+(?:\.\d+)?)</driver_version>"
 )
+_INFOROM = re.compile(r"infoROM is corrupted at gpu ([0-9A-Fa-f:.]+)", re.IGNORECASE)
+WSL = "nvidia-smi-wsl"
 INFOROM_RC = 14  # a card's infoROM is corrupt: nvidia-smi works and warns
 
 
@@ -45,6 +48,9 @@ class DriverFacts:
     libraries: tuple[Version, ...]
     partial: tuple[str, ...]
     inforom: bool
+    inforom_cards: tuple[str, ...]
+    packages: tuple[str, ...] | None
+    origin: str | None
     evidence: tuple[str, ...]
     library_evidence: tuple[str, ...]
 
@@ -52,6 +58,10 @@ class DriverFacts:
 def driver_facts(recording: Recording) -> DriverFacts:
     """Read the driver's own words, from a host or from a container."""
     entries = [entry for name in _SMI if (entry := recording.command(name))]
+    elsewhere = recording.command(WSL)
+    hidden = elsewhere is not None and _works(elsewhere) and all(entry.missing for entry in entries)
+    if elsewhere is not None and hidden:
+        entries = [elsewhere]
     working = [entry for entry in entries if _works(entry)]
     broken = [entry for entry in entries if not _works(entry)]
     cards = _cards(recording)
@@ -63,6 +73,10 @@ def driver_facts(recording: Recording) -> DriverFacts:
     said = "\n".join(entry.said for entry in entries)
     libraries, library_evidence = _libraries(recording, said)
     failed = lead if lead in broken else next(iter(broken), lead)
+    packages = driver_packages(recording)
+    partial = [f"{entry.name} {entry.ended}" for entry in broken]
+    if hidden and elsewhere:
+        partial = [f"nvidia-smi is not on PATH, only as {elsewhere.argv[0] if elsewhere.argv else WSL}"]
     return DriverFacts(
         recorded=lead is not None,
         answers=answers,
@@ -72,8 +86,11 @@ def driver_facts(recording: Recording) -> DriverFacts:
         version=_version(cards, said),
         cuda=_search(_CUDA, said),
         libraries=libraries,
-        partial=tuple(f"{entry.name} {entry.ended}" for entry in broken) if answers else (),
+        partial=tuple(partial) if answers else (),
         inforom=any(entry.rc == INFOROM_RC for entry in entries),
+        inforom_cards=tuple(dict.fromkeys(_INFOROM.findall(said))),
+        packages=packages,
+        origin=driver_origin(recording, packages),
         evidence=tuple(_cited(entry, recording.where) for entry in (entries if not answers else working)),
         library_evidence=library_evidence,
     )
@@ -98,18 +115,28 @@ def _cards(recording: Recording) -> tuple[Card, ...]:
         entry = recording.command(name)
         return entry.stdout if entry and not entry.timed_out else ""
 
-    listed = parse_list(stdout("nvidia-smi-list"))
-    queried = parse_query(stdout("nvidia-smi-query")) or _one_by_one(recording)
+    listed = parse_list(stdout("nvidia-smi-list")) or parse_list(stdout(WSL))
+    queried = _queried(recording)
     described = parse_xml(stdout("nvidia-smi-xml"))
     leading = listed or queried or described
     return tuple(_merged(card, (described, queried)) for card in leading)
+
+
+def _queried(recording: Recording) -> tuple[Card, ...]:
+    """Read the query; an old driver does not know every field, so there may be a shorter one beside it."""
+    for name in ("nvidia-smi-query", "nvidia-smi-query-old"):
+        entry = recording.command(name)
+        found = parse_query(entry.stdout, asked_fields(entry.argv)) if entry and not entry.timed_out else ()
+        if found:
+            return found
+    return _one_by_one(recording)
 
 
 def _one_by_one(recording: Recording) -> tuple[Card, ...]:
     """Read the queries for single cards: one broken card takes the whole query down with it."""
     names = sorted(name for name in recording.command_names if name.startswith("nvidia-smi-gpu-"))
     entries = [entry for name in names if (entry := recording.command(name)) and entry.ok]
-    return tuple(card for entry in entries for card in parse_query(entry.stdout))
+    return tuple(card for entry in entries for card in parse_query(entry.stdout, asked_fields(entry.argv)))
 
 
 def _merged(card: Card, others: Iterable[tuple[Card, ...]]) -> Card:

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from verify.facts.container_kind import container_kind
 from verify.facts.source import cite, file_text
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ class HostFacts:
     os_family: tuple[str, ...]
     kernel: str | None
     wsl: bool
+    container: str | None
+    """The kind of container that this is, without a system of its own; None on a machine."""
     uid: int | None
     taken_at: str | None
     timed_out: tuple[str, ...]
@@ -40,6 +43,9 @@ def host_facts(recording: Recording) -> HostFacts:
         evidence.append(cite(_OS_RELEASE, f"PRETTY_NAME={values.get('PRETTY_NAME', '')}"))
     if kernel:
         evidence.append(cite(_KERNEL, kernel))
+    kind = container_kind(recording)
+    if kind:
+        evidence.append(kind.evidence)
     os_id = values.get("ID") or None
     return HostFacts(
         os_id=os_id,
@@ -47,6 +53,7 @@ def host_facts(recording: Recording) -> HostFacts:
         os_family=tuple(filter(None, [os_id, *values.get("ID_LIKE", "").split()])),
         kernel=kernel,
         wsl="microsoft" in (kernel or "").lower(),
+        container=kind.container if kind else None,
         uid=recording.uid,
         taken_at=recording.taken_at,
         timed_out=_timed_out(recording),
