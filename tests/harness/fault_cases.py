@@ -138,9 +138,7 @@ FAULTS = (
     repository("lists-hash", "Hash Sum mismatch|hash|unexpected size"),
     repository("debs-hash", "Hash Sum mismatch|hash"),
     repository("debs-404", "404"),
-    Fault(
-        "expired", expired, in_date, ("toolkit-repo:8000", "expired|clock|date"),
-    ),
+    Fault("expired", expired, in_date, ("toolkit-repo:8000", "expired|clock|date")),
     repository("future", "not valid yet|clock|date"),
     repository("key-404", "404"),
     repository("key-html", "HTML|web page|no key|not a key|no OpenPGP", case="b3"),
@@ -162,7 +160,10 @@ FAULTS = (
     Fault(
         "dockerd-not-back", script(NOT_BACK), script(BACK), (DAEMON, "byte for byte", "journalctl -u docker")
     ),
-    Fault("lock-held", script(f"{HOLD} 60"), script(RELEASE), ("holder.py", "package manager|lock"), fatal=False, case="b6"),
+    Fault(
+        "lock-held", script(f"{HOLD} 60"), script(RELEASE), ("holder.py", "package manager|lock"),
+        fatal=False, case="b6",
+    ),
     Fault("half-configured", script(HALF), script(WHOLE), ("users-broken", "dpkg"), case="c4"),
     Fault("dns", script(NO_DNS), script(DNS), ("resolve|DNS|address",), state=BARE),
     Fault(
