@@ -48,10 +48,35 @@ _CREDENTIAL_FILE = re.compile(
 # No pattern may try a long run of letters again from each of its letters: a 64 KiB line would take hours, and
 # hold every limit of ours up. So a key is matched whole, from where it begins, and then asked what it is.
 _URL_USER = re.compile(r"([A-Za-z0-9+.-]:(?:\\?/){2})[^\s/\\\"'<>]*@")
-_WORD = re.compile(r"token|passw(?:or)?d|passphrase|secret|key", re.IGNORECASE)
+_PROXY_USER = re.compile(
+    r"(proxy[\w.-]{0,40}[\"'\\]{0,4}[ \t]{0,4}[=:][ \t]{0,4}[\"'\\]{0,4})[^\s/\\\"'<>@]{1,256}@",
+    re.IGNORECASE,
+)
+_AUTHORIZATION = re.compile(
+    r"(authorization[\"'\\]{0,4}[ \t]{0,4}[=:][ \t]{0,4}[\"'\\]{0,4}(?:[a-z]{1,20}[ \t]{1,4})?)"
+    r"[^\s\"'\\,<>]+",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"(?<![\w-])(bearer[ \t]{1,4})[\w.~+/=-]{8,}", re.IGNORECASE)
+_LOGIN = re.compile(r"(\blogin\b[^\n]{0,200}?[ \t]-p[ =]?)(?![\d:]+\s)[^\s-][^\s]*")
+_USER_FLAG = re.compile(
+    r"((?<![\w-])(?:-u|--user|--proxy-user)[ \t=]{1,4}[^\s:\"'-][^\s:\"']{0,63}:)(?!\d+(?!\w))[^\s\"']+"
+)
+# Tokens that are known by how they begin: AWS, GitHub, GitLab, Hugging Face, NGC, Docker, Slack, Google, JWT.
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])|gh[opsu]_\w{20,}|github_pat_\w{20,}"
+    r"|glpat-[\w-]{16,}|hf_[A-Za-z0-9]{20,}|nvapi-[\w-]{20,}|dckr_(?:pat|oat)_[\w-]{16,}|xox[a-z]-[\w-]{10,}"
+    r"|sk-[\w-]{20,}|AIza[\w-]{30,}|eyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]*)?)"
+)
+_WORD = re.compile(
+    r"token|passw(?:or)?d|passphrase|secret|key|credential|(?<!by)(?<!com)pass(?![a-z])|_pwd(?![a-z])"
+    r"|(?<![a-z])auth(?![a-z])",
+    re.IGNORECASE,
+)
 _JSON_KEY = re.compile(r'"([^"\\\n]*)"\s*:\s*(?=["\[{0-9tf-])')
 _JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _JSON_BARE = re.compile(r"[^\s,}\]]*")
+_ARRAY_FLAG = re.compile(r'"(-[^"\\\n]*)"\s*,\s*(?=")')  # ["--password", "…"]
 _NESTED = re.compile(r'(?<!\\)(?P<q>\\+")(?P<k>[^"\\\n]*)(?P=q)\s*:\s*(?P=q)')  # in a string of another
 _CONF_KEY = re.compile(r"(?<![\w.-])([\w.-]+)[ \t]*[=:][ \t]*")
 _CONF_VALUE = re.compile(
@@ -130,12 +155,16 @@ def _flag_value(match: Any) -> Optional[Tuple[int, str]]:
 
 def redact(text: str) -> str:
     """Remove user information from URLs and the values of secret-looking keys; keep everything else."""
-    text = _URL_USER.sub(r"\1", text)
+    text = _PROXY_USER.sub(r"\1", _URL_USER.sub(r"\1", text))
+    for known in (_AUTHORIZATION, _BEARER, _LOGIN, _USER_FLAG):
+        text = known.sub(r"\1" + REDACTED, text)
+    text = _TOKEN.sub(REDACTED, text)
     if not _WORD.search(text):
         return text
     text = _PEM.sub(r"\1" + REDACTED + r"\2", text)
     text = _replace(text, _NESTED, _nested_value)
     text = _replace(text, _JSON_KEY, _json_value)
+    text = _replace(text, _ARRAY_FLAG, _json_value)
     text = _replace(text, _CONF_KEY, _conf_value)
     return _replace(text, _FLAG, _flag_value)
 

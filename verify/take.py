@@ -15,6 +15,7 @@ from verify.commands import OK, add_command, add_machine
 from verify.errors import VerifyError
 from verify.manifest import DEADLINE_S, recorder_argv, recorder_source
 from verify.recording import Recording
+from verify.redact import redact
 from verify.report.files import replace_file
 
 if TYPE_CHECKING:
@@ -37,11 +38,18 @@ def add(commands: Commands) -> None:
     add_machine(parser)
     parser.add_argument("--where", choices=("host", "container"), default="host")
     parser.add_argument("--out", type=Path, metavar="FILE", help="instead of standard output")
+    parser.add_argument(
+        "--raw",
+        action="store_true",
+        help="keep names, addresses, serial numbers and UUIDs; secrets never enter a recording",
+    )
 
 
 def record(options: argparse.Namespace) -> int:
-    """Take one recording; a file is replaced whole."""
+    """Take one recording, fit to be shown unless it is asked for as it is; a file is replaced whole."""
     text = take(options.where, host=options.host, image=options.image, ssh_config=options.ssh_config)
+    if not options.raw:
+        text = _text(redact(json.loads(text), verbatim=False))
     if options.out is None:
         sys.stdout.write(text)
     else:
@@ -111,6 +119,10 @@ def record_both(
     return documents
 
 
+def _text(document: dict[str, Any]) -> str:
+    return json.dumps(document, indent=1, sort_keys=True) + "\n"
+
+
 def _json(text: str) -> dict[str, Any] | None:
     try:
         document = json.loads(text)
@@ -124,7 +136,7 @@ def _document(done: subprocess.CompletedProcess[str], where: str, host: str | No
     document = _json(done.stdout) or _json((done.stdout.splitlines() or [""])[-1])
     if document is not None and document.get("where") == where:
         Recording.from_document(document)
-        return json.dumps(document, indent=1, sort_keys=True) + "\n"
+        return _text(document)
     said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1][:_LONGEST]
     place = host or "this machine"
     if host is not None and done.returncode == SSH_FAILED:

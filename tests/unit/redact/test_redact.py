@@ -90,7 +90,6 @@ def test_what_identifies_the_host_goes(private: str) -> None:
     "public",
     [
         "https://www.kernel.org/",
-        "GPU-51501111-2222-3333-4444-555566667777",
         "550.163.01",
         "0000:3b:00.0",
         "6.12.1-amd64",
@@ -106,8 +105,12 @@ def test_what_findings_need_stays(public: str) -> None:
     assert public in text_of(redact(HOST))
 
 
-def test_nvidia_smi_stays_verbatim() -> None:
-    assert redact(HOST)["commands"]["nvidia-smi"] == HOST["commands"]["nvidia-smi"]
+def test_evidence_shows_what_nvidia_smi_printed_in_the_container_as_it_stands() -> None:
+    inside = {**CONTAINER, "commands": {"nvidia-smi": HOST["commands"]["nvidia-smi"]}}
+    host, container = redact_recordings([HOST, inside])
+    assert container["commands"]["nvidia-smi"] == HOST["commands"]["nvidia-smi"]
+    assert "10.1.2.3" not in json.dumps(host)
+    assert "10.1.2.3" not in json.dumps(redact(inside, verbatim=False))
 
 
 def test_the_same_name_gets_the_same_stand_in_in_all_recordings() -> None:
@@ -125,7 +128,8 @@ def test_twice_is_the_same_and_the_input_is_untouched() -> None:
 
 def test_json_in_text_stays_json() -> None:
     info = json.loads(redact(HOST)["commands"]["docker-info"]["stdout"])
-    assert info == {"ID": "engine", "Name": "this-host", "ServerVersion": "26.1.5"}
+    assert {**info, "ID": ""} == {"ID": "", "Name": "this-host", "ServerVersion": "26.1.5"}
+    assert info["ID"] != "3fa85f64-5717-4562-b3fc-2c963f66afa6"
 
 
 @pytest.mark.parametrize(
