@@ -19,9 +19,24 @@ from verify.redact import redact
 RECORDINGS = Path(__file__).resolve().parents[2] / "recordings"
 FILES = sorted(RECORDINGS.glob("*.json"))
 VERSION = re.compile(r"\d+\.\d+(?:\.\d+)*")
-WORDS = (
-    "docker nvidia gpu cuda driver host error kernel module open server version true null runtime cdi".split()
-)
+WORDS = [
+    "docker",
+    "nvidia",
+    "gpu",
+    "cuda",
+    "driver",
+    "host",
+    "error",
+    "kernel",
+    "module",
+    "open",
+    "server",
+    "version",
+    "true",
+    "null",
+    "runtime",
+    "cdi",
+]
 NAMES = st.one_of(
     st.sampled_from(WORDS),
     st.from_regex(r"[a-z][a-z0-9]{0,8}(-[a-z0-9]{1,4})?", fullmatch=True),
