@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 EPILOG = (
     "exit status: 0 all passed (warnings allowed), 1 findings failed, 2 usage or unreadable input, "
-    "3 an error in gpu-verify itself, 130 interrupted"
+    "3 an error in gpu-verify itself, 130 interrupted, 141 the reader of its output has gone (`| head`)"
 )
 OK, FINDINGS_FAILED = 0, 1
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verify.checks import judge
@@ -64,11 +65,11 @@ def write(source: Path) -> Fleet:
 def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     """Judge one host's folder; also return its recordings."""
     run = _run(folder / RUN)
-    race = _json(folder / RACE) if (folder / RACE).is_file() else None
+    race, damage = _race(folder / RACE)
     documents = {
         where: _json(folder / name) for where, name in RECORDINGS.items() if (folder / name).is_file()
     }
-    return judge_host(run, documents, race), documents
+    return replace(judge_host(run, documents, race), damage=damage), documents
 
 
 def judge_host(run: Json, documents: dict[str, Json], race: Json | None) -> HostReport:
@@ -105,12 +106,7 @@ def _write_host(folder: Path) -> HostReport:
     if smi is not None:
         files["nvidia-smi.txt"] = smi
     if report.race is not None:
-        try:
-            files["race.md"] = race_page(report.race)
-        except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
-            raise VerifyError(
-                f"{folder / RACE} is no race of this version ({error!r}): race again"
-            ) from error
+        files["race.md"] = race_page(report.race)
     replace_folder(folder, files, drop=_WRITTEN - set(files))
     return report
 
@@ -133,6 +129,20 @@ def nvidia_smi_text(container: Json | None) -> str | None:
         argv = " ".join(map(str, as_list(entry.get("argv"))))
         parts.append(f"$ {argv}    ({ended})\n{said}")
     return "\n".join(parts)
+
+
+def _race(path: Path) -> tuple[Json | None, str | None]:
+    """Read a race; one that cannot be read is a sentence of that host, and keeps no other from its report."""
+    if not path.is_file():
+        return None, None
+    try:
+        race = _json(path)
+        race_page(race)
+    except VerifyError as error:
+        return None, str(error).replace(str(path), path.name)
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
+        return None, f"{path.name} is no race of this version ({error!r}): race again"
+    return race, None
 
 
 def _run(path: Path) -> Json:

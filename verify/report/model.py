@@ -26,11 +26,13 @@ class HostReport:
     findings: tuple[Finding, ...]
     cards: tuple[str, ...]
     race: Mapping[str, Any] | None
+    damage: str | None = None
+    """Why its race cannot be read, though there is one."""
 
     @property
     def failed(self) -> bool:
         """Whether this host counts as failed for the exit status."""
-        return exit_status(self.findings) != 0
+        return self.damage is not None or exit_status(self.findings) != 0
 
     @property
     def culprits(self) -> tuple[Finding, ...]:
@@ -56,6 +58,7 @@ class HostReport:
         if self.outcome != "ok":
             return f"FAIL: {self.outcome}"
         layers = list(dict.fromkeys(f.layer.value for f in self.culprits))
+        layers += ["race.json is damaged"] if self.damage else []
         return f"FAIL: {', '.join(layers)}" if layers else "FAIL: nothing passed"
 
     @property
@@ -65,7 +68,9 @@ class HostReport:
 
     @property
     def sentence(self) -> str:
-        """Return the race's one sentence, or that there is none."""
+        """Return the race's one sentence, or why there is none."""
+        if self.damage:
+            return self.damage
         return str(self.race.get("sentence") or "") if self.race else "not measured"
 
     def document(self) -> dict[str, Any]:

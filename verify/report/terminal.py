@@ -82,7 +82,7 @@ def _open_hosts(hosts: Sequence[HostReport], out: Console) -> None:
 
 def _race(host: HostReport) -> str:
     if host.race is None:
-        return "not run"
+        return "cannot be read" if host.damage else "not run"
     rows = [
         f"{name}: CPU {cpu}, GPU {gpu}" + (f", {ratio} times" if ratio else "")
         for name, cpu, gpu, ratio in race_rows(host.race)

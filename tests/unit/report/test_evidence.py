@@ -111,8 +111,6 @@ def test_without_nvidia_smi_there_is_no_such_file(document: dict[str, Any] | Non
 @pytest.mark.parametrize(
     ("break_it", "sentence"),
     [
-        (lambda e: (e / "sim-lab-1" / "race.json").write_text("{"), "race.json is not JSON"),
-        (lambda e: (e / "sim-lab-1" / "race.json").write_text("{}"), "is no race of this version"),
         (lambda e: (e / "sim-lab-1" / "run.json").write_text("[]"), "must hold a JSON object"),
         (lambda e: (e / "sim-lab-1" / "run.json").write_bytes(b"\xff"), "cannot read"),
         (lambda e: put(e / "sim-lab-1" / "recording-host.json", {"where": "moon"}), "."),
@@ -133,3 +131,25 @@ def test_no_evidence(tmp_path: Path) -> None:
         write(tmp_path / "no")
     with pytest.raises(VerifyError, match="holds no host"):
         write(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [("{", "race.json is not JSON"), ("{}", "is no race of this version"), ("[]", "JSON")],
+)
+def test_a_damaged_race_is_a_sentence_of_its_host_and_keeps_no_other_from_the_report(
+    evidence: Path, text: str, sentence: str
+) -> None:
+    (evidence / "sim-lab-1" / "race.json").write_text(text)
+    hosts = {host.host: host for host in write(evidence).hosts}
+    assert sentence in hosts["sim-lab-1"].sentence
+    assert str(evidence) not in hosts["sim-lab-1"].sentence
+    assert hosts["sim-lab-1"].failed
+    assert "race.json is damaged" in hosts["sim-lab-1"].verdict
+    assert sentence in (evidence / "README.md").read_text()
+    assert (evidence / "sim-lab-1" / "race.json").read_text() == text
+    assert not (evidence / "sim-lab-1" / "race.md").exists()
+    assert (evidence / "lab-2" / "findings.json").exists()
+    once = snapshot(evidence)
+    write(evidence)
+    assert snapshot(evidence) == once

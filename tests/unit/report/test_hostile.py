@@ -51,8 +51,8 @@ def test_a_race_with_other_numbers_is_one_sentence(tmp_path: Path) -> None:
     race["contestants"][0]["lanes"][0]["quality"] = {"loss": "low"}
     put(tmp_path / "lab" / "run.json", run("lab"))
     put(tmp_path / "lab" / "race.json", race)
-    with pytest.raises(VerifyError, match="race again"):
-        write(tmp_path)
+    (host,) = write(tmp_path).hosts
+    assert "race again" in host.sentence
 
 
 def test_a_table_without_its_text_is_written(tmp_path: Path) -> None:
