@@ -100,7 +100,9 @@ def _judge(options: argparse.Namespace, documents: dict[str, Json]) -> int:
     from verify.report.board import print_board  # noqa: PLC0415
     from verify.report.evidence import judge_host  # noqa: PLC0415
 
-    report = judge_host({"host": _title(options), "expected": options.expect}, documents, None)
+    run = {"host": _title(options), "expected": options.expect}
+    # Somebody's recording of a host comes alone; a machine that we reach owes us both.
+    report = judge_host(run, documents, None, container_due=not options.recording)
     recording = Recording.from_document(documents.get("host") or documents["container"])
     usage = usage_facts(recording)
     if options.json:

@@ -33,6 +33,9 @@ class FileEntry:
     text: str | None = None
     missing: bool = False
     error: str | None = None
+    mode: str | None = None
+    mtime: str | None = None
+    ctime: str | None = None
 
     @property
     def present(self) -> bool:
@@ -169,6 +172,9 @@ class Recording:
             text=_text(entry.get("text")),
             missing=entry.get("missing") is True,
             error=_text(entry.get("error")),
+            mode=_text(entry.get("mode")),
+            mtime=_text(entry.get("mtime")),
+            ctime=_text(entry.get("ctime")),
         )
 
     def command(self, name: str) -> CommandEntry | None:

@@ -26,11 +26,16 @@ def judge(
     race: Mapping[str, Any] | None,
     expected: Collection[str] = (),
     collection: str = "ok",
+    *,
+    container_due: bool = True,
 ) -> tuple[Finding, ...]:
-    """Judge one host in stack order. Without any recording there is one finding, and it says so."""
+    """Judge one host in stack order. Without any recording there is one finding, and it says so.
+
+    ``container_due``: whether a recording from inside a container ought to be there too.
+    """
     if host is None and container is None:
         return (_no_recording(collection),)
-    findings = judged(state(host, container, race), expected)
+    findings = judged(state(host, container, race, container_due=container_due), expected)
     missing = _expected_missing(findings, expected)
     first = () if host is not None else (_no_recording(collection),)
     return (*first, *findings, *(() if missing is None else (missing,)))

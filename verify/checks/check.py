@@ -21,6 +21,10 @@ class Verdict:
     between: tuple[Layer, Layer] | None = None
     final: bool = False
     """A skip that no failure elsewhere explains: it does not apply to this kind of host."""
+    because: tuple[str, ...] = ()
+    """Checks below that explain this failure where they fail too: then this one is blocked, as by its needs."""
+    blocks: bool = True
+    """Whether this failure spoils what rests on it; a fault of the next start spoils nothing that runs."""
 
 
 Judge: TypeAlias = Callable[[State], Verdict]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def recorded(state: State) -> Verdict:
     """Whether there is a recording from inside a container."""
     if not state.container.recorded:
-        if not state.runs:
+        if not state.runs or not state.container_due:
             return not_recorded("a container")
         return failed(
             "there is no recording from inside a container",

@@ -57,11 +57,11 @@ def _roots(verdicts: Mapping[str, Verdict]) -> dict[str, tuple[str, ...]]:
     def blockers(name: str) -> frozenset[str]:
         if name not in found:
             collected: set[str] = set()
-            for need in needs[name]:
+            for need in (*needs[name], *verdicts[name].because):
                 above = blockers(need)
                 if above and not verdicts[need].final:
                     collected |= above
-                elif verdicts[need].status is Status.FAIL:
+                elif verdicts[need].status is Status.FAIL and verdicts[need].blocks:
                     collected.add(need)
             found[name] = frozenset(collected)
         return found[name]

@@ -49,9 +49,16 @@ class State:
     image: ImageFacts
     container: ContainerFacts
     race: tuple[Lane, ...] | None
+    container_due: bool = True
 
 
-def state(host: Recording | None, container: Recording | None, race: Mapping[str, Any] | None) -> State:
+def state(
+    host: Recording | None,
+    container: Recording | None,
+    race: Mapping[str, Any] | None,
+    *,
+    container_due: bool = True,
+) -> State:
     """Read all facts."""
     seen, inside = host or _empty("host"), container or _empty("container")
     return State(
@@ -67,6 +74,7 @@ def state(host: Recording | None, container: Recording | None, race: Mapping[str
         image=image_facts(seen),
         container=ContainerFacts(container is not None, driver_facts(inside), framework_facts(inside)),
         race=lanes(race) if race is not None else None,
+        container_due=container_due,
     )
 
 

@@ -72,8 +72,10 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     return replace(judge_host(run, documents, race), damage=damage), documents
 
 
-def judge_host(run: Json, documents: dict[str, Json], race: Json | None) -> HostReport:
-    """Draw one host's report from its documents."""
+def judge_host(
+    run: Json, documents: dict[str, Json], race: Json | None, *, container_due: bool = True
+) -> HostReport:
+    """Draw one host's report from its documents; ``container_due``: one from inside a container belongs to it."""
     recordings = {where: Recording.from_document(document) for where, document in documents.items()}
     collection = run.get("collection") or {}
     outcome = str(collection.get("outcome") or "ok")
@@ -85,6 +87,7 @@ def judge_host(run: Json, documents: dict[str, Json], race: Json | None) -> Host
         race,
         frozenset(run.get("expected") or ()),
         outcome if not detail or outcome == "ok" else f"{outcome}: {detail}",
+        container_due=container_due,
     )
     listed = host.command("nvidia-smi-list") if host else None
     return HostReport(

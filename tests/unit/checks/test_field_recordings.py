@@ -33,7 +33,13 @@ def judged(row: Row) -> dict[str, Finding]:
         recording = load(RECORDINGS / f"{one}.json")
         assert recording.where not in by_where
         by_where[recording.where] = recording
-    findings = judge(by_where.get("host"), by_where.get("container"), None, row.get("expected", []))
+    findings = judge(
+        by_where.get("host"),
+        by_where.get("container"),
+        None,
+        row.get("expected", []),
+        container_due="container" in by_where,
+    )
     # Only a host's recording may be absent: a container's alone is judged for what it holds.
     return {finding.id: finding for finding in findings if finding.id != "verify.no-recording"}
 
