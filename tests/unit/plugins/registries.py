@@ -29,6 +29,25 @@ def certificate(folder: Path, name: str, *names: str) -> Path:
     return file
 
 
+def plain_chain(folder: Path, *names: str) -> tuple[Path, Path]:
+    """Make a CA and a certificate as many companies have them: without key usage, without key identifiers."""
+    ca, file = folder / "plain-ca.crt", folder / "plain.crt"
+    (folder / "ca.cnf").write_text(
+        "[req]\ndistinguished_name=d\nx509_extensions=ca\n[d]\n[ca]\nbasicConstraints=CA:TRUE\n"
+    )
+    (folder / "ext.cnf").write_text(f"subjectAltName={','.join(f'DNS:{name}' for name in names)}\n")
+    key = ["-newkey", "rsa:2048", "-nodes"]
+    for argv in (
+        ["req", "-x509", *key, "-days", "2", "-subj", "/CN=plain CA", "-config", folder / "ca.cnf",
+         "-keyout", f"{ca}.key", "-out", ca],
+        ["req", *key, "-subj", "/CN=plain", "-keyout", f"{file}.key", "-out", f"{file}.csr"],
+        ["x509", "-req", "-in", f"{file}.csr", "-CA", ca, "-CAkey", f"{ca}.key", "-CAcreateserial",
+         "-days", "2", "-extfile", folder / "ext.cnf", "-out", file],
+    ):  # fmt: skip
+        subprocess.run(["openssl", *argv], check=True, capture_output=True)
+    return ca, file
+
+
 class Door(BaseHTTPRequestHandler):
     """Answers /v2/ and /token as ``server.kind`` says."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.unit.plugins.modules import run_module
-from tests.unit.plugins.registries import PASSWORD, USER, certificate, serving
+from tests.unit.plugins.registries import PASSWORD, USER, certificate, plain_chain, serving
 
 AUTH = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 HOME = """
@@ -208,6 +208,13 @@ def test_a_certificate_of_other_names_and_no_tls_at_all(lab: Lab, tmp_path: Path
         said = lab.run(registry=server.name)["refused"]
         assert server.asked == []
     assert "speaks no TLS" in said
+
+
+def test_a_ca_without_the_finer_extensions_is_taken_as_docker_takes_it(lab: Lab, tmp_path: Path) -> None:
+    authority, file = plain_chain(tmp_path, "localhost")
+    with serving(file) as server:
+        done = lab.run(registry=server.name, ca=authority.read_text())
+    assert (done["changed"], done["refused"]) == (True, "")
 
 
 def test_a_redirect_does_not_get_the_password(lab: Lab) -> None:
