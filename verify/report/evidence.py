@@ -75,7 +75,7 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
 def judge_host(
     run: Json, documents: dict[str, Json], race: Json | None, *, container_due: bool = True
 ) -> HostReport:
-    """Draw one host's report from its documents; ``container_due``: one from inside a container belongs to it."""
+    """Draw one host's report; with ``container_due`` a recording from inside a container belongs to it."""
     recordings = {where: Recording.from_document(document) for where, document in documents.items()}
     collection = run.get("collection") or {}
     outcome = str(collection.get("outcome") or "ok")

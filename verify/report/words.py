@@ -129,14 +129,8 @@ def _work(card: CardUsage) -> str:
     held = ""
     if word == "asleep":
         on_it = len(card.processes or ())
-        held = ": it is paid for and does nothing"
-        held += (
-            f" for the {on_it} processes on it"
-            if on_it > 1
-            else " for the one process on it"
-            if on_it
-            else ""
-        )
+        though = ", though a process is on it" if on_it == 1 else f", though {on_it} processes are on it"
+        held = ": it is paid for and does nothing" + (though if on_it else "")
     return f"{word}: {percent:g} % busy at the moment of looking{held}"
 
 

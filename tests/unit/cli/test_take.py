@@ -55,3 +55,15 @@ def test_what_cannot_be_a_host_is_refused_before_anything_starts(
     monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("started"))
     assert cli.main(["record", f"--host={host}"]) == 2
     assert "is not a host" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("image", ["--privileged", "-v/:/host", "", "a b"])
+@pytest.mark.parametrize("command", ["record", "doctor"])
+def test_what_cannot_be_an_image_is_refused_before_anything_starts(
+    command: str, image: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("started"))
+    assert cli.main([command, f"--image={image}"]) == 2
+    said = capsys.readouterr().err
+    assert "is not an image" in said
+    assert said.count("\n") == 1

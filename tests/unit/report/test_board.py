@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tests.unit.report.cards import ECC, HELD, HOPPER, LOG, PS, document, xml
+from verify.facts.usage import CardUsage, usage_facts
+from verify.recording import Recording
+from verify.report.board import NO_CARD, documents, print_board
+from verify.report.words import heat, rows, short, work
+
+
+def card(text: str, **commands: str) -> CardUsage:
+    (found,) = usage_facts(Recording.from_document(document(text, **commands))).cards
+    return found
+
+
+def shown(recording: dict[str, Any], width: int = 100) -> str:
+    out = Console(file=io.StringIO(), width=width)
+    read = Recording.from_document(recording)
+    print_board(usage_facts(read), read.taken_at, out)
+    return out.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_a_card_in_use_in_words_and_numbers() -> None:
+    text = shown(
+        document(xml(active="sw_power_cap", more=ECC), gpu_processes=HELD, docker_ps=PS, dmesg_nvidia=LOG)
+    )
+    flat = " ".join(text.split())
+    for part in (
+        "as they were at 2026-12-01T10:00:00Z",
+        "card 0: NVIDIA A100",
+        "work working: 97 % busy",
+        "memory 4.0 GiB free of 40.0 GiB, 35.5 GiB used: room for the weights of about 2.1 billion",
+        "heat hot: 84 °C, 5 °C below the point where this card slows itself down (89 °C)",
+        "power 287 W of the 400 W that it may draw; held back by its power limit",
+        "uncorrected memory errors: 3 since the driver was loaded, 7 in its life",
+        "4 remapped rows; a memory repair waits for a reset of the card",
+        "Xid errors in the kernel's log: 31, 94",
+        "used by python train.py --epochs 3 (pid 71, user alice, container alice-train, 20.0 GiB)",
+        "the driver lists it on none: /usr/bin/nvidia-persistenced --verbose (pid 99, user root)",
+    ):
+        assert part in flat
+    assert "\x1b" not in text
+    assert all(len(line) <= 100 for line in text.splitlines())
+
+
+@pytest.mark.parametrize(
+    ("util", "word"),
+    [("0 %", "asleep"), ("4 %", "asleep"), ("5 %", "half awake"), ("50 %", "working"), ("N/A", None)],
+)
+def test_work(util: str, word: str | None) -> None:
+    assert work(card(xml(util=util))) == word
+
+
+def test_asleep_while_somebody_is_on_it() -> None:
+    assert dict(rows(card(xml(util="0 %"))))["work"].endswith("does nothing, though a process is on it")
+    assert dict(rows(card(xml(util="0 %", processes=""))))["work"].endswith("and does nothing")
+
+
+@pytest.mark.parametrize(
+    ("margin", "word"),
+    [(-1, "burning"), (0, "burning"), (9, "hot"), (10, "warm"), (35, "cool"), (None, None)],
+)
+def test_heat(margin: float | None, word: str | None) -> None:
+    own = card(xml())
+    assert heat(replace(own, heat=replace(own.heat, margin=margin))) == word
+
+
+def test_a_card_that_slows_itself_because_of_heat_burns_whatever_it_tells() -> None:
+    assert heat(card(xml(HOPPER, active="hw_thermal_slowdown"))) == "burning"
+
+
+def test_margin_alone() -> None:
+    sentence = dict(rows(card(xml(HOPPER))))["heat"]
+    assert sentence == "cool: 45 °C, 41 °C below the point where this card slows itself down"
+
+
+def test_what_a_card_does_not_tell_is_said_and_no_number_stands_there() -> None:
+    text = (
+        xml(util="N/A", free="").replace("36364 MiB", "N/A").replace("84 C", "N/A").replace("287.10 W", "N/A")
+    )
+    silent = card(text.replace("400.00 W", "N/A").replace("clocks_throttle", "other"))
+    said = dict(rows(silent))
+    assert said["work"] == "this card does not tell how busy it is"
+    assert said["memory"].startswith("this card does not tell how much memory is free")
+    assert said["heat"] == "this card does not tell its temperature"
+    assert said["power"].startswith("this card does not tell what it draws")
+    assert "0 %" not in " ".join(said.values())
+    assert "busy or not: not told" in short(silent)
+
+
+def test_with_mig_on_the_card_as_a_whole_does_not_tell() -> None:
+    text = xml(util="N/A", more="<mig_mode><current_mig>Enabled</current_mig></mig_mode>")
+    assert "while MIG is on" in dict(rows(card(text)))["work"]
+
+
+def test_no_card() -> None:
+    assert NO_CARD in shown({"schema": 1, "where": "host"})
+
+
+def test_the_document_has_the_same_and_null_for_what_is_not_told() -> None:
+    recording = Recording.from_document(document(xml(util="N/A"), gpu_processes=HELD, docker_ps=PS))
+    told = json.loads(json.dumps(documents(usage_facts(recording))))
+    (first,) = told["cards"]
+    assert first["utilization_percent"] is None
+    assert first["work"] is None
+    assert (first["memory_free_mib"], first["heat"], first["slowdown_c"]) == (4096, "hot", 89)
+    assert first["xids"] is None
+    assert first["processes"][0]["container"] == "alice-train"
+    assert set(first["says"]) == {"work", "memory", "heat", "power", "faults"}
+    assert told["other_processes"][0]["pid"] == 99
+
+
+def test_a_process_does_not_steer_the_terminal() -> None:
+    text = shown(document(xml(), gpu_processes="71 alice \x1b[31mpython\n"))
+    assert "\x1b" not in text
