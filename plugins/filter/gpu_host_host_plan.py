@@ -208,7 +208,10 @@ def image_row(found: dict[str, Any], wanted: dict[str, Any]) -> dict[str, Any]:
     if found.get("image"):
         return {"now": name, "will": "kept, unless what goes into it has changed", "change": False}
     size = f"{(wanted.get('image_bytes') or 0) / GIGA:.1f} GB"
-    ways = {"archive": f"unpacked from an archive, {size} in all", "pull": f"pulled, {size} in all"}
+    ways = {
+        "archive": f"unpacked from an archive, {size} in all",
+        "pull": "pulled, once its registry has said what it needs",
+    }
     will = ways.get(wanted.get("image_source", ""), f"built on the host, {size} in all")
     return {"now": f"{name} is not here", "will": will, "change": True}
 

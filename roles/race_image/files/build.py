@@ -26,19 +26,18 @@ sys.path.insert(0, str(ROOT / "tests/standins"))
 import common  # noqa: E402  # lies beside the other builders
 
 REPOSITORY = "gpu-host/race"
-TORCH = "torch==2.13.0+cu126"
 STAND_IN_TORCH = "torch==2.13.0+cpu"
 STAND_IN_PYTHON = "3.11"  # Debian 12's
 STAND_IN_GLIBC = ("2_34", "2_28", "2_27", "2_17")  # wheels for these run on its glibc 2.36
 KEPT_ARCHIVES = 2
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
-REAL_BASE = "nvidia/cuda:12.6.3-runtime-ubuntu24.04"
-REAL_INDEX = "https://download.pytorch.org/whl/cu126"
 
 
-def context_files() -> dict[str, Path]:
+def context_files(lock: str = "") -> dict[str, Path]:
     """Return what the image is made of, but for the wheels: name in the context, file here."""
     own = {name: HERE / name for name in ("Dockerfile", ".dockerignore", "requirements.txt")}
+    if lock:
+        own["requirements.txt"] = HERE / "locks" / lock
     code = [ROOT / "verify/__init__.py", *sorted((ROOT / "verify/race").glob("*.py"))]
     return own | {file.relative_to(ROOT).as_posix(): file for file in code}
 
@@ -185,19 +184,20 @@ def main() -> int:
     )
     parser.add_argument("--name", action="store_true", help="say what the image is called; build nothing")
     parser.add_argument("--context", metavar="FILE", type=Path, help="write the context there; build nothing")
-    parser.add_argument("--base", default=REAL_BASE, help="with these two: the CUDA image to build on")
-    parser.add_argument("--torch", default=TORCH, help="with these two: which torch")
-    parser.add_argument(
-        "--torch-index", default=REAL_INDEX, help="with these two: the index that has its build"
-    )
+    parser.add_argument("--base", default="", help="with these two: the CUDA image to build on")
+    parser.add_argument("--torch", default="", help="with these two: which torch")
+    parser.add_argument("--torch-index", default="", help="with these two: the index that has its build")
+    parser.add_argument("--lock", default="", help="with these two: the file in locks/ with the whole tree")
+    parser.add_argument("--requires", default="", help="with these two: what the image asks of a driver")
     arguments = parser.parse_args()
     if not arguments.name and not arguments.context:
         common.finish(**archive())
         return 0
-    files = context_files()
+    files = context_files(arguments.lock)
     if arguments.context:
         write_context(arguments.context, files, None)
-    common.finish(name=image_name(files, arguments.base, arguments.torch, arguments.torch_index))
+    inputs = (arguments.base, arguments.torch, arguments.torch_index, arguments.requires)
+    common.finish(name=image_name(files, *inputs))
     return 0
 
 

@@ -34,16 +34,24 @@ def test_every_requirement_is_pinned_and_torch_is_not_among_them() -> None:
     assert not [pin for pin in pins if pin.startswith("torch==")]
 
 
-def test_role_dockerfile_and_builder_have_the_same_defaults(builder: Any) -> None:
-    defaults = yaml.safe_load((ROLE / "defaults/main.yml").read_text(encoding="utf-8"))
-    arguments = dict(re.findall(r"^ARG (\w+)=(\S+)$", DOCKERFILE, re.MULTILINE))
-    for name, value in {
-        "BASE": builder.REAL_BASE,
-        "TORCH": builder.TORCH,
-        "TORCH_INDEX": builder.REAL_INDEX,
-    }.items():
-        assert arguments[name] == value
-        assert defaults[f"race_image_{name.lower()}"] == value
+def test_the_role_says_everything_that_the_dockerfile_asks() -> None:
+    asked = set(re.findall(r"^ARG (\w+)=", DOCKERFILE, re.MULTILINE))
+    given = re.findall(
+        r"^ {10}([A-Z_]+): ", (ROLE / "tasks/build.yml").read_text(encoding="utf-8"), re.MULTILINE
+    )
+    assert set(given) == asked
+    table = yaml.safe_load((ROOT / "verify/compat/race_images.yml").read_text(encoding="utf-8"))
+    defaults = dict(re.findall(r"^ARG (\w+)=(\S+)$", DOCKERFILE, re.MULTILINE))
+    assert defaults["BASE"] in {row["base"] for row in table["variants"]}
+    assert defaults["TORCH"] in {row["torch"] for row in table["variants"]}
+
+
+def test_a_lock_takes_the_place_of_the_requirements_and_gives_another_name(builder: Any) -> None:
+    plain, locked = builder.context_files(), builder.context_files("cu126.txt")
+    assert set(plain) == set(locked)
+    assert locked["requirements.txt"] == ROLE / "files/locks/cu126.txt"
+    names = {builder.image_name(files, "base", "torch") for files in (plain, locked)}
+    assert len(names | {builder.image_name(locked, "other", "torch")}) == 3
 
 
 def test_the_image_is_unprivileged_and_keeps_no_certificate() -> None:
