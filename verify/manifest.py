@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from verify.facts.card import QUERY_FIELDS
-from verify.facts.toolkit import PACKAGES
+from verify.facts.toolkit import OBSOLETE, PACKAGES
 from verify.launch import Cards, docker_run, unless_asleep
 
 Where = Literal["host", "container"]
@@ -23,6 +23,7 @@ _CONTAINER_NAME = "gpu-host-run-{run_id}"
 
 _APT = (
     *PACKAGES,
+    "cuda-keyring",
     "nvidia-driver",
     "nvidia-smi",
     "libnvidia-ml1",
@@ -74,6 +75,9 @@ _HOST_FILES: tuple[str | Spec, ...] = (
     "/proc/sys/kernel/random/boot_id",
     "/etc/docker/daemon.json",
     "/etc/nvidia-container-runtime/config.toml",
+    # For their times alone: since when the daemon runs, and since when the hook is there.
+    {"path": "/var/run/docker.pid", "secret": True},
+    {"path": "/usr/bin/nvidia-container-runtime-hook", "secret": True},
     "/etc/apt/sources.list",
     "/var/lib/gpu-host/owned.json",
     "/var/lib/gpu-host/reboot-needed.json",
@@ -88,7 +92,10 @@ _HOST_GLOBS: tuple[Spec, ...] = (
     {"pattern": "/dev/dri/*"},
     {"pattern": "/etc/cdi/*", "read": True, "limit": 256 * 1024},
     {"pattern": "/var/run/cdi/*", "read": True, "limit": 256 * 1024},
+    {"pattern": "/etc/docker/daemon.json?*", "read": True},
     {"pattern": "/etc/apt/sources.list.d/*", "read": True},
+    {"pattern": "/etc/apt/trusted.gpg.d/*"},
+    {"pattern": "/usr/share/keyrings/*"},
     {"pattern": "/etc/apt/preferences.d/*", "read": True},
     {"pattern": "/etc/yum.repos.d/*", "read": True},
     {"pattern": "/etc/modprobe.d/*", "read": True},
@@ -136,6 +143,10 @@ _PATHS = (
     "/snap/bin/docker",
     "/usr/bin/podman",
 )
+
+_LINKS = ("/usr/bin/docker", "/etc/docker/daemon.json", "/var/run", "/usr/bin/nvidia-smi", "/bin")
+_STORES = ("{docker_root}", "/var/lib/docker", "/var/lib/containerd")
+_DISKS = ("/", "/var", *_STORES, "/dev/shm", "/tmp")  # noqa: S108
 
 
 def _command(name: str, *argv: str, **spec: Any) -> Spec:  # noqa: ANN401  # keys of a JSON object
@@ -253,7 +264,7 @@ def _machine_commands() -> list[Spec]:
         _command("dmesg-nvidia", "dmesg", lines="(?i)NVRM|Xid|nouveau|nvidia", size=65536),
         _command("nvidia-ctk-version", "nvidia-ctk", "--version"),
         _command("nvidia-cdi-list", "nvidia-ctk", "cdi", "list"),
-        _packages("toolkit-packages", PACKAGES),
+        _packages("toolkit-packages", (*PACKAGES, *OBSOLETE)),
         _packages("driver-packages", drivers, without="(lib)?nvidia-container"),
         _command("dpkg-audit", "dpkg", "--audit"),
         _command("apt-policy", "apt-cache", "policy", *_APT),
@@ -292,10 +303,10 @@ def manifest(where: Where) -> dict[str, Any]:
         content = {
             "files": list(_HOST_FILES),
             "globs": list(_HOST_GLOBS),
-            "links": ["/usr/bin/docker", "/var/run", "/usr/bin/nvidia-smi", "/bin"],
+            "links": list(_LINKS),
             "paths": list(_PATHS),
             "commands": [*_smi_commands(), *_machine_commands(), *_engine_commands()],
-            "disks": ["/", "/var", "{docker_root}", "/var/lib/docker", "/dev/shm", "/tmp"],  # noqa: S108
+            "disks": list(_DISKS),
         }
     return {"schema": 1, "where": where, "deadline": DEADLINE_S, "env": list(_ENV), **content}
 

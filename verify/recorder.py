@@ -229,6 +229,7 @@ def read_file(path: str, spec: Optional[Json] = None) -> Json:
             "gid": info.st_gid,
             "size": info.st_size,
             "mtime": _utc(info.st_mtime),
+            "ctime": _utc(info.st_ctime),  # when it came here: packages keep the mtime of their build
         }  # type: Json
         if spec.get("secret") or _CREDENTIAL_FILE.search(path):
             return entry
@@ -267,6 +268,7 @@ def read_disk(path: str) -> Json:
         "total": info.f_blocks * info.f_frsize,
         "free": info.f_bavail * info.f_frsize,
         "inodes_free": info.f_favail,
+        "inodes": info.f_files,  # 0 where the file system has no such limit
     }
 
 

@@ -19,6 +19,7 @@ _UNREACHABLE = re.compile(
 )
 _LONGEST = 200
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
+_PODMAN = re.compile(r"Emulate Docker CLI using podman|/podman\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,9 @@ class EngineFacts:
     """``answers`` is about the daemon; a client alone also prints an info.
 
     ``stranger`` names a daemon that does not read this system's daemon.json; ``hooked`` are the running
-    containers whose card the toolkit's hook may have given.
+    containers whose card the toolkit's hook may have given. ``root`` is where it keeps its data,
+    ``containerd_images`` whether its images are in containerd's store; ``contexts`` are the engines that
+    the client knows, the one in use first.
     """
 
     recorded: bool
@@ -47,6 +50,10 @@ class EngineFacts:
     rootless: bool
     rootless_sockets: tuple[str, ...]
     stranger: str | None
+    podman: bool
+    root: str | None
+    containerd_images: bool
+    contexts: tuple[str, ...]
     evidence: tuple[str, ...]
     said: str
 
@@ -86,6 +93,11 @@ def engine_facts(recording: Recording) -> EngineFacts:
         rootless=_rootless(document),
         rootless_sockets=_rootless_sockets(recording),
         stranger=_stranger(document),
+        podman=any(_PODMAN.search(entry.stderr) for entry in asked)
+        or recording.links.get("/usr/bin/docker", "").endswith("podman"),
+        root=as_text(document.get("DockerRootDir")),
+        containerd_images="io.containerd.snapshotter" in str(document.get("DriverStatus")),
+        contexts=_contexts(recording.command("docker-context")),
         evidence=tuple(_evidence(asked, unit, socket, document)),
         said=_said(lead),
     )
@@ -154,6 +166,12 @@ def _stranger(info: Mapping[str, Any]) -> str | None:
     if str(info.get("DockerRootDir") or "").startswith("/var/snap/"):
         return "a snap, which keeps a daemon.json of its own"
     return "rootless, and reads ~/.config/docker/daemon.json of its user" if _rootless(info) else None
+
+
+def _contexts(entry: CommandEntry | None) -> tuple[str, ...]:
+    rows = [json_object(line) or {} for line in (entry.stdout if entry and entry.ok else "").splitlines()]
+    rows.sort(key=lambda row: row.get("Current") is not True)
+    return tuple(str(row["Name"]) for row in rows if as_text(row.get("Name")))
 
 
 def _properties(entry: CommandEntry | None) -> dict[str, str]:

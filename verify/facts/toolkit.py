@@ -1,17 +1,21 @@
-"""The NVIDIA Container Toolkit: its four packages, its command, its CDI specification."""
+"""The NVIDIA Container Toolkit: its four packages, who holds or built them, its CDI specification."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import yaml
-
-from verify.facts.source import as_list, as_object, as_text, cite, cite_command
+from verify.facts.cdi import CDI_KIND, CdiSpec, cdi_specs, unread_specs
+from verify.facts.source import cite, cite_command
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from verify.recording import Recording
+
+__all__ = ["CDI_KIND", "OBSOLETE", "PACKAGES", "CdiSpec", "Offer", "ToolkitFacts", "toolkit_facts"]
 
 PACKAGES = (
     "nvidia-container-toolkit",
@@ -19,30 +23,45 @@ PACKAGES = (
     "libnvidia-container-tools",
     "libnvidia-container1",
 )
-CDI_KIND = "nvidia.com/gpu"
-_CDI_FOLDERS = ("/etc/cdi/", "/var/run/cdi/")
+OBSOLETE = ("nvidia-docker2", "nvidia-container-runtime")
+HOOK = "/usr/bin/nvidia-container-runtime-hook"
+DAEMON_PID = "/var/run/docker.pid"
 _PACKAGE_COLUMNS = 3
-_YAML_LIMIT = 256 * 1024
+_POLICY = re.compile(r"^([a-z0-9][a-z0-9+.-]*)(?::\w+)?:$")
+_TABLE_VERSION = re.compile(r"^ (?:\*\*\*|   ) (\S+) (\d+)$")
+_TABLE_ORIGIN = re.compile(r"^\s{8,}-?\d+ (\S+)")
 
 
 @dataclass(frozen=True, slots=True)
-class CdiSpec:
-    """One CDI specification of NVIDIA's cards."""
+class Offer:
+    """What apt would install of one package: the candidate, and the address that offers it."""
 
-    path: str
-    devices: tuple[str, ...]
+    candidate: str
+    origin: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ToolkitFacts:
-    """``packages`` is None where nobody asked the package manager."""
+    """``packages``, ``held`` and ``offers`` are None where nobody asked the package manager.
+
+    ``hook`` says whether the hook's program is there, ``hook_since`` and ``daemon_since`` (UTC, ISO 8601)
+    since when it and the running daemon are.
+    """
 
     packages: dict[str, str] | None
+    obsolete: tuple[str, ...]
+    held: tuple[str, ...] | None
+    offers: Mapping[str, Offer] | None
+    hook: bool | None
+    hook_since: str | None
+    daemon_since: str | None
     specs: tuple[CdiSpec, ...] | None
     unreadable_specs: tuple[str, ...]
     unread_specs: tuple[str, ...]
     evidence: tuple[str, ...]
+    held_evidence: tuple[str, ...]
     spec_evidence: tuple[str, ...]
+    hook_evidence: tuple[str, ...]
 
     @property
     def versions(self) -> dict[str, Version]:
@@ -53,75 +72,92 @@ class ToolkitFacts:
 
 def toolkit_facts(recording: Recording) -> ToolkitFacts:
     """Read the toolkit's state on a host."""
-    packages, evidence = _packages(recording)
-    specs, unreadable, spec_evidence = _specs(recording)
+    packages, obsolete, evidence = _packages(recording)
+    held, held_evidence = _held(recording)
+    specs, unreadable, spec_evidence = cdi_specs(recording)
+    hook = recording.paths.get(HOOK)
+    seen = recording.file(HOOK)
     return ToolkitFacts(
         packages=packages,
+        obsolete=obsolete,
+        held=held,
+        offers=_offers(recording),
+        hook=seen.present if hook is None and seen else hook,
+        hook_since=_since(recording, HOOK),
+        daemon_since=_since(recording, DAEMON_PID),
         specs=specs,
         unreadable_specs=unreadable,
-        unread_specs=_unread(recording),
+        unread_specs=unread_specs(recording),
         evidence=evidence,
+        held_evidence=held_evidence,
         spec_evidence=spec_evidence,
+        hook_evidence=_hook_evidence(recording),
     )
 
 
-def _packages(recording: Recording) -> tuple[dict[str, str] | None, tuple[str, ...]]:
+def _since(recording: Recording, path: str) -> str | None:
+    """Return the later of a file's times: in a package it keeps the mtime of its build."""
+    entry = recording.file(path)
+    times = [time for time in (entry.mtime, entry.ctime) if time] if entry and entry.present else []
+    return max(times, default=None)
+
+
+def _packages(recording: Recording) -> tuple[dict[str, str] | None, tuple[str, ...], tuple[str, ...]]:
     entry = recording.command("toolkit-packages")
     if entry is None or entry.missing or entry.timed_out or entry.rc is None:
-        return None, (cite_command(entry),) if entry else ()
+        return None, (), (cite_command(entry),) if entry else ()
     rows = [line.split() for line in entry.stdout.splitlines()]
     rows = [row for row in rows if len(row) >= _PACKAGE_COLUMNS and row[-1] == "installed"]
     installed = {row[0].partition(":")[0]: row[1] for row in rows}
     found = {name: installed[name] for name in PACKAGES if name in installed}
+    old = tuple(f"{name} {installed[name]}" for name in OBSOLETE if name in installed)
     lines = [cite("toolkit-packages", f"{name} {version} installed") for name, version in found.items()]
-    return found, tuple(lines) or (cite("toolkit-packages", "none of the four is installed"),)
+    lines += [cite("toolkit-packages", f"{row} installed") for row in old]
+    return found, old, tuple(lines) or (cite("toolkit-packages", "none of the four is installed"),)
 
 
-def _specs(recording: Recording) -> tuple[tuple[CdiSpec, ...] | None, tuple[str, ...], tuple[str, ...]]:
-    looked = [pattern for pattern in recording.globs if pattern.startswith(_CDI_FOLDERS)]
-    paths = [path for path in recording.file_paths if path.startswith(_CDI_FOLDERS)]
-    if not looked and not paths:
-        return None, (), ()
-    specs, unreadable = [], []
-    for path in paths:
-        entry = recording.file(path)
-        if entry is None or entry.missing or not path.endswith((".yaml", ".yml", ".json")):
-            continue
-        document = _yaml(entry.text)
-        if entry.text is not None and document is None:
-            unreadable.append(path)
-        elif document and document.get("kind") == CDI_KIND:
-            names = (as_text(as_object(device).get("name")) for device in as_list(document.get("devices")))
-            specs.append(CdiSpec(path, tuple(name for name in names if name)))
-    evidence = [cite(spec.path, f"kind: {CDI_KIND}, devices: {', '.join(spec.devices)}") for spec in specs]
-    evidence += [cite(path, "not a readable CDI specification") for path in unreadable]
-    evidence += [cite(pattern, "no file") for pattern in looked if not recording.globs[pattern]]
-    return tuple(specs), tuple(unreadable), tuple(evidence)
+def _held(recording: Recording) -> tuple[tuple[str, ...] | None, tuple[str, ...]]:
+    """Return which of the four are held; dnf's list holds names with versions, or patterns."""
+    entry = recording.command("held-packages")
+    if entry is None or not entry.ok:
+        return None, ()
+    lines = [line.strip() for line in entry.stdout.splitlines() if line.strip()]
+    found = {name: line for name in PACKAGES for line in lines if _names(line, name)}
+    cited = [cite("held-packages", line) for line in found.values()]
+    return tuple(found), tuple(cited) or (cite("held-packages", "none of the four"),)
 
 
-def _unread(recording: Recording) -> tuple[str, ...]:
-    """Return the specifications that are there and whose text was not recorded."""
-    listed = {
-        path
-        for pattern in recording.globs
-        if pattern.startswith(_CDI_FOLDERS)
-        for path in recording.globs[pattern]
-    }
-    listed.update(path for path in recording.file_paths if path.startswith(_CDI_FOLDERS))
-    entries = {path: recording.file(path) for path in listed}
-    return tuple(
-        sorted(
-            path for path, entry in entries.items() if entry is None or (entry.present and entry.text is None)
-        )
-    )
+def _names(line: str, package: str) -> bool:
+    """Whether a line is this package: ``name``, ``name:amd64`` or ``name-0:1.20.2-1.*``."""
+    return re.fullmatch(rf"{re.escape(package)}(?::\w+|-(?:\d+:)?\d\S*)?", line) is not None
 
 
-def _yaml(text: str | None) -> dict[str, object] | None:
-    """Parse YAML (JSON is YAML); None where it is anything but a mapping."""
-    if not text or len(text) > _YAML_LIMIT:
+def _offers(recording: Recording) -> Mapping[str, Offer] | None:
+    """Read ``apt-cache policy``: the candidate of each of the four, and who offers it."""
+    entry = recording.command("apt-policy")
+    if entry is None or not entry.ok:
         return None
-    try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
+    offers: dict[str, Offer] = {}
+    name, candidate, row = "", None, None
+    for line in entry.stdout.splitlines():
+        head, version, origin = _POLICY.match(line), _TABLE_VERSION.match(line), _TABLE_ORIGIN.match(line)
+        if head:
+            name, candidate, row = head.group(1), None, None
+        elif line.strip().startswith("Candidate:"):
+            candidate = line.partition(":")[2].strip()
+            if name in PACKAGES and candidate != "(none)":
+                offers[name] = Offer(candidate, None)
+        elif version:
+            row = version.group(1)
+        elif origin and row == candidate and name in offers and offers[name].origin is None:
+            address = origin.group(1)
+            # The list of what is installed is an origin to apt; it offers nothing.
+            if not address.startswith("/"):
+                offers[name] = Offer(offers[name].candidate, address)
+    return offers
+
+
+def _hook_evidence(recording: Recording) -> tuple[str, ...]:
+    """Cite the times of the hook and of the daemon."""
+    found = ((path, _since(recording, path)) for path in (HOOK, DAEMON_PID))
+    return tuple(cite(path, f"there since {since}") for path, since in found if since)

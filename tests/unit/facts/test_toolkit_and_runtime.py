@@ -7,6 +7,7 @@ import pytest
 from tests.unit.facts.build import recording, said
 from verify.facts.runtime import DAEMON_JSON, TOOLKIT_CONFIG, runtime_facts
 from verify.facts.toolkit import CdiSpec, toolkit_facts
+from verify.facts.version import Version
 
 SPEC = {"cdiVersion": "0.7.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "all"}]}
 
@@ -38,7 +39,7 @@ def test_nobody_could_ask_the_package_manager(entry: dict[str, object] | None) -
 @pytest.mark.parametrize("path", ["/etc/cdi/nvidia.json", "/var/run/cdi/nvidia.yaml"])
 def test_a_specification_in_either_folder_and_form(path: str) -> None:
     found = toolkit_facts(recording(files={path: {"text": json.dumps(SPEC)}}))
-    assert found.specs == (CdiSpec(path, ("0", "all")),)
+    assert found.specs == (CdiSpec(path, ("0", "all"), Version.of(str(SPEC["cdiVersion"]))),)
 
 
 @pytest.mark.parametrize(
