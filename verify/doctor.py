@@ -98,7 +98,7 @@ def _judge(options: argparse.Namespace, documents: dict[str, Json]) -> int:
     from verify.facts.usage import usage_facts  # noqa: PLC0415
     from verify.report.board import documents as board_documents  # noqa: PLC0415
     from verify.report.board import print_board  # noqa: PLC0415
-    from verify.report.evidence import judge_host  # noqa: PLC0415
+    from verify.report.findings import judge_host  # noqa: PLC0415
 
     run = {"host": _title(options), "expected": options.expect}
     # Somebody's recording of a host comes alone; a machine that we reach owes us both.
@@ -108,8 +108,8 @@ def _judge(options: argparse.Namespace, documents: dict[str, Json]) -> int:
     if options.json:
         print(json.dumps({**report.document(), **board_documents(usage)}, indent=1))  # noqa: T201
     else:
+        from verify.report.console import console  # noqa: PLC0415
         from verify.report.stack_view import print_doctor  # noqa: PLC0415
-        from verify.report.terminal import console  # noqa: PLC0415
 
         out = console()
         print_doctor(report, out)

@@ -21,9 +21,10 @@ from verify.errors import VerifyError
 from verify.facts.usage import UsageFacts, usage_facts
 from verify.recording import Recording
 from verify.report.board import documents as board_documents
-from verify.report.evidence import judge_host
+from verify.report.console import console
+from verify.report.findings import judge_host
 from verify.report.model import Fleet, HostReport
-from verify.report.terminal import console, print_hosts
+from verify.report.terminal import print_hosts
 from verify.take import record_both
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def _judged(target: Target, options: argparse.Namespace) -> tuple[HostReport, Us
     collection = {"outcome": "unreachable" if problem else "ok", "detail": problem}
     run = {"host": target.name, "expected": options.expect, "collection": collection}
     usage = usage_facts(Recording.from_document(documents.get("host") or {"schema": 1, "where": "host"}))
-    return judge_host(run, documents, None), usage
+    return judge_host(run, documents, None, container_due=bool(options.image)), usage
 
 
 def _recorded(target: Target, options: argparse.Namespace) -> tuple[dict[str, Json], str | None]:

@@ -70,7 +70,7 @@ class Names:
         text = _MOUNT.sub(
             lambda m: m.group().replace(m.group(1) or m.group(2), self._host(m.group(1) or m.group(2))), text
         )
-        text = _HOME.sub(lambda m: m.group(1) + self.users.get(m.group(2).lower(), m.group(2)), text)
+        text = _HOME.sub(lambda m: m.group(1) + self._user(m.group(2)), text)
         if self.pattern is not None:
             text = self.pattern.sub(self._word, text)
         return replace_addresses(text, self.addresses)
@@ -87,8 +87,11 @@ class Names:
                 text,
             )
         if command == "gpu-processes":
-            return _OWNER.sub(lambda m: m.group(1) + self.users.get(m.group(2).lower(), m.group(2)), text)
+            return _OWNER.sub(lambda m: m.group(1) + self._user(m.group(2)), text)
         return text
+
+    def _user(self, name: str) -> str:
+        return self.users.get(name.lower()) or self.own.get(name.lower(), name)
 
     def _host(self, name: str) -> str:
         low = name.lower().rstrip(".")
@@ -105,7 +108,7 @@ def names_of(recordings: Sequence[Mapping[str, Any]], text: str) -> Names:
     hosts = _numbered(_hosts(text) - set(own), "host-{}.invalid")
     owners = {owner for recording in recordings for owner in _owners(recording)}
     users = {user.lower() for user in (*owners, *(m[1] for m in _HOME.findall(text)), *_USER.findall(text))}
-    accounts = _numbered({user for user in users if not _is_everybodys(user)}, "user-{}")
+    accounts = _numbered({user for user in users - set(own) if not _is_everybodys(user)}, "user-{}")
     serials = {found.lower() for found in _SERIAL.findall(text) if any(map(str.isdigit, found))}
     numbers = _numbered(serials, "serial-{}")
     others = [*(name for name in (*hosts, *accounts) if not is_word(name)), *numbers]

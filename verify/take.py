@@ -13,9 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.commands import OK, add_command, add_machine
 from verify.errors import VerifyError
-from verify.manifest import DEADLINE_S, recorder_argv, recorder_source
 from verify.recording import Recording
-from verify.redact import redact
 from verify.report.files import replace_file
 
 if TYPE_CHECKING:
@@ -49,6 +47,8 @@ def record(options: argparse.Namespace) -> int:
     """Take one recording, fit to be shown unless it is asked for as it is; a file is replaced whole."""
     text = take(options.where, host=options.host, image=options.image, ssh_config=options.ssh_config)
     if not options.raw:
+        from verify.redact import redact  # noqa: PLC0415  # what no other command needs is not loaded
+
         text = _text(redact(json.loads(text), verbatim=False))
     if options.out is None:
         sys.stdout.write(text)
@@ -76,6 +76,8 @@ def take(
     content: dict[str, Any] | None = None,
 ) -> str:
     """Return the text of a new recording of this machine, or of ``host``; ``content`` is a part of it."""
+    from verify.manifest import DEADLINE_S, recorder_argv, recorder_source  # noqa: PLC0415  # likewise
+
     if where == "container" and image is None:
         raise VerifyError("a recording in a container needs an image: give --image REF (it is never pulled)")
     if image is not None and not _NAME.fullmatch(image):

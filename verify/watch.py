@@ -17,7 +17,7 @@ from verify.facts.usage import usage_facts
 from verify.manifest import usage_manifest
 from verify.recording import load
 from verify.report.board import board_text
-from verify.report.terminal import console
+from verify.report.console import console
 from verify.report.text import plain
 from verify.take import take
 

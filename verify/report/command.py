@@ -7,8 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.commands import FINDINGS_FAILED, OK, add_command
-from verify.report.evidence import write
-from verify.report.terminal import print_fleet
 
 if TYPE_CHECKING:
     import argparse
@@ -25,6 +23,9 @@ def add(commands: Commands) -> None:
 
 def report(options: argparse.Namespace) -> int:
     """Judge everything again, write the reports, and return the exit status."""
+    from verify.report.evidence import write  # noqa: PLC0415  # not loaded by the other commands
+    from verify.report.terminal import print_fleet  # noqa: PLC0415
+
     fleet = write(options.source)
     if options.json:
         print(json.dumps(fleet.document(), indent=1))  # noqa: T201

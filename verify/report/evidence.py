@@ -11,14 +11,11 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from verify.checks import judge
 from verify.errors import VerifyError
-from verify.facts.container import image_facts
-from verify.facts.smi import parse_list
 from verify.facts.source import as_list
 from verify.race.markdown import markdown as race_page
-from verify.recording import Recording
 from verify.report.files import recover, replace_file, replace_folder
+from verify.report.findings import judge_host
 from verify.report.junit import junit
 from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
@@ -70,35 +67,6 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
         where: _json(folder / name) for where, name in RECORDINGS.items() if (folder / name).is_file()
     }
     return replace(judge_host(run, documents, race), damage=damage), documents
-
-
-def judge_host(
-    run: Json, documents: dict[str, Json], race: Json | None, *, container_due: bool = True
-) -> HostReport:
-    """Draw one host's report; with ``container_due`` a recording from inside a container belongs to it."""
-    recordings = {where: Recording.from_document(document) for where, document in documents.items()}
-    collection = run.get("collection") or {}
-    outcome = str(collection.get("outcome") or "ok")
-    detail = collection.get("detail")
-    host = recordings.get("host")
-    findings = judge(
-        host,
-        recordings.get("container"),
-        race,
-        frozenset(run.get("expected") or ()),
-        outcome if not detail or outcome == "ok" else f"{outcome}: {detail}",
-        container_due=container_due,
-    )
-    listed = host.command("nvidia-smi-list") if host else None
-    return HostReport(
-        host=str(run["host"]),
-        simulated=any(recording.simulated for recording in recordings.values()),
-        image_digest=run.get("image_digest") or (image_facts(host).id if host else None),
-        outcome=outcome,
-        findings=tuple(findings),
-        cards=tuple(card.name or "?" for card in parse_list(listed.stdout if listed else "")),
-        race=race,
-    )
 
 
 def _write_host(folder: Path) -> HostReport:

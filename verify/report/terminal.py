@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from verify.findings import Status
 from verify.race.sentence import seconds
+from verify.report.console import console
 from verify.report.stack_view import STYLE, open_finding
 from verify.report.text import plain
 from verify.report.words import short
@@ -18,19 +17,12 @@ from verify.report.words import short
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from rich.console import Console
+
     from verify.facts.usage import UsageFacts
     from verify.report.model import Fleet, HostReport
 
 __all__ = ["console", "plain", "print_fleet", "print_hosts", "race_rows"]
-_PIPE_WIDTH = 120  # a log file has no width of its own
-
-
-def console() -> Console:
-    """Return a console that is readable in a log file as well."""
-    made = Console(highlight=False)
-    if made.is_terminal or os.environ.get("COLUMNS", "").isdigit():
-        return made
-    return Console(highlight=False, width=_PIPE_WIDTH)
 
 
 def print_fleet(fleet: Fleet, out: Console | None = None) -> None:

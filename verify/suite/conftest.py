@@ -10,7 +10,8 @@ import pytest
 import testinfra
 
 from verify.errors import VerifyError
-from verify.report.evidence import host_folders, judge_host, read_host
+from verify.report.evidence import host_folders, read_host
+from verify.report.findings import judge_host
 from verify.report.model import HostReport
 from verify.suite.backends import register
 
