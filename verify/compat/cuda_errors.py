@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 INSUFFICIENT_DRIVER = 35  # of the runtime: the driver is older than the CUDA that the program was built for
 UNKNOWN = 999
 # "CUDA error: no kernel image…" has no number; "Error 802: system not yet initialized" does.
+_NAME = re.compile(r"\bCUDA_ERROR_[A-Z_]+\b")
 _NUMBER = re.compile(r"\b(?:Error (\d{1,3}):|cuda runtime error \((\d{1,3})\))", re.IGNORECASE)
 
 
@@ -42,6 +43,9 @@ def cuda_error(number: int) -> CudaError | None:
 
 
 def number_in(text: str | None) -> int | None:
-    """Find the number in what a framework wrote; None where it wrote none."""
+    """Find the number in what a framework wrote, or that of the name; None where it wrote neither."""
     found = _NUMBER.search(text or "")
-    return int(found.group(1) or found.group(2)) if found else None
+    if found:
+        return int(found.group(1) or found.group(2))
+    name = _NAME.search(text or "")
+    return next((row.number for row in _rows().values() if row.name == name.group()), None) if name else None
