@@ -1,14 +1,30 @@
-"""Layer card: is there an NVIDIA card at all, whatever drives it."""
+"""Layer card: is there an NVIDIA card at all, does it still answer, and what did it report to the kernel."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed
+from verify.checks.check import (
+    Check,
+    Verdict,
+    count,
+    failed,
+    not_applicable,
+    not_recorded,
+    passed,
+    warned,
+)
+from verify.compat.xid import CATALOG, OFF_THE_BUS, meaning
+from verify.facts.kernel_log import slot
+from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
+    from verify.facts.kernel_log import Xid
+
+_POWER = "power off and on"
+_HARDWARE = "  # hardware: look at riser, power and heat; installing software again will not help"
 
 
 def present(state: State) -> Verdict:
@@ -19,6 +35,12 @@ def present(state: State) -> Verdict:
     if card.pci is None and card.nodes is None:
         return not_recorded("the PCI bus and /dev/nvidia*")
     nodes = len(card.nodes or ())
+    if state.host.container and card.nodes == ():
+        return failed(
+            f"this {state.host.container} container was given no card: there are 0 nodes /dev/nvidia*",
+            "rent it with a card, or start the container with one (docker run --gpus all …)",
+            (*state.host.evidence, "/dev/nvidia*: no match"),
+        )
     if card.pci:
         places = ", ".join(f"{c.address} (10de:{(c.device or '?').removeprefix('0x')})" for c in card.pci)
         return passed(
@@ -31,11 +53,80 @@ def present(state: State) -> Verdict:
         if card.pci is not None
         else "there is no PCI bus to see"
     )
+    fell = "; the kernel log says that one fell off the bus" if state.log.off_bus else ""
     return failed(
-        f"no NVIDIA card: {looked} and there are 0 nodes /dev/nvidia*",
+        f"no NVIDIA card: {looked} and there are 0 nodes /dev/nvidia*{fell}",
         "lspci -nn -d 10de:  # empty? Reseat the card, or rent a machine that has one",
-        ("/dev/nvidia*: no match",),
+        ("/dev/nvidia*: no match", *(line for _, line in state.log.off_bus)),
     )
 
 
-CHECKS = (Check("card.present", Layer.CARD, present),)
+def lost(state: State) -> Verdict:
+    """Whether a card does not answer on the bus any more: by its revision, the kernel log, or nvidia-smi."""
+    log, driver = state.log, state.driver
+    gone = [(card.address, card.gone) for card in state.card.pci or () if card.gone]
+    fell = [(place, line) for place, line in log.off_bus if place not in {slot(at) for at, _ in gone}]
+    evidence = tuple(line for _, line in (*gone, *fell))
+    served = {slot(card.bus_id) for card in driver.cards if card.bus_id} if driver.answers else set()
+    back = [place for place, _ in fell if place in served]
+    places = [at for at, _ in gone] + [place for place, _ in fell if place not in served]
+    if places:
+        left = f"; {count(len(driver.cards), 'card')} still in nvidia-smi's list" if driver.cards else ""
+        return failed(
+            f"{', '.join(places)} has fallen off the bus: it does not answer any more{left}",
+            f"{_POWER}{_HARDWARE}",
+            (*evidence, *(driver.evidence if driver.cards else ())),
+        )
+    if driver.trouble is Trouble.LOST:
+        left = f"; {count(len(driver.cards), 'card')} still in its list" if driver.cards else ""
+        return failed(
+            f'a card has fallen off the bus: nvidia-smi says "{driver.said}"{left}',
+            f"dmesg | grep -i xid, then {_POWER}{_HARDWARE}",
+            driver.evidence,
+        )
+    if back:
+        return warned(
+            f"{', '.join(back)} fell off the bus since the last boot, and answers again",
+            f"watch it: dmesg | grep -i 'off the bus'; if it comes back, {_POWER}{_HARDWARE}",
+            evidence,
+        )
+    if state.host.wsl:
+        return not_applicable("not applicable: WSL shows no PCI bus", state.host.evidence)
+    if not log.recorded:
+        return not_recorded("the kernel log")
+    return passed("no card fell off the bus since the last boot", log.silent)
+
+
+def xid(state: State) -> Verdict:
+    """Whether the driver reported an error of a card: what the number means decides."""
+    log = state.log
+    if not log.recorded:
+        return not_recorded("the kernel log")
+    seen = [one for one in log.xids if one.number != OFF_THE_BUS]
+    if state.host.container:
+        # The log is the whole machine's: only the cards that were given are ours.
+        ours = {slot(card.bus_id) for card in state.driver.cards if card.bus_id}
+        seen = [one for one in seen if one.slot in ours]
+    if not seen:
+        return passed("the kernel log has 0 Xids since the last boot", log.silent)
+    worst = next((one for one in seen if _serious(one)), seen[0])
+    known = meaning(worst.number)
+    title = known.title if known else "not in our table"
+    others = sorted({one.number for one in seen} - {worst.number})
+    also = f"; also Xid {', '.join(map(str, others))}" if others else ""
+    summary = f"card {worst.slot} reported Xid {worst.number} ({title}) since the last boot{also}"
+    remedy = known.remedy(f"{worst.slot}.0") if known else f"look it up: {CATALOG}"
+    evidence = (worst.evidence, *(one.evidence for one in seen if one is not worst))
+    return failed(summary, remedy, evidence) if _serious(worst) else warned(summary, remedy, evidence)
+
+
+def _serious(one: Xid) -> bool:
+    known = meaning(one.number)
+    return known is not None and known.serious
+
+
+CHECKS = (
+    Check("card.present", Layer.CARD, present),
+    Check("card.lost", Layer.CARD, lost, needs=("card.present",)),
+    Check("card.xid", Layer.CARD, xid, needs=("card.lost",)),
+)

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks import driver_versions, fabric
 from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.module_owner import KEEPERS
 from verify.compat.driver import below_floor, end_of_life, has_floor, known_branch
 from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
-    from verify.facts.version import Version
 
-_REBOOT = (
-    "reboot, so that the kernel loads the module that is installed (nothing needs to be installed again)"
+_LINUX_DRIVER = (
+    "libnvidia-compute",
+    "libnvidia-ml",
+    "libcuda1",
+    "nvidia-driver",
+    "nvidia-utils",
+    "nvidia-dkms",
 )
-
 # What it means, and the next command.
 TROUBLES = {
     Trouble.NOT_INSTALLED: (
@@ -27,7 +32,7 @@ TROUBLES = {
         "nvidia-smi does not answer",
         "dmesg | grep -i -e nvrm -e xid | tail  # a card that hangs needs a reboot; slow? nvidia-smi -pm 1",
     ),
-    Trouble.MISMATCH: ("library and module differ in version", _REBOOT),
+    Trouble.MISMATCH: ("library and module differ in version", "reboot"),
     Trouble.NO_MODULE: (
         "nvidia-smi cannot reach the kernel module",
         "modprobe nvidia && dmesg | grep -i nvrm | tail",
@@ -56,36 +61,6 @@ TROUBLES = {
 }
 
 
-def version_mismatch(state: State) -> Verdict:
-    """Whether the library in user space is of the loaded module's version."""
-    driver, module = state.driver, state.module.version
-    evidence = (*state.module.evidence[:2], *driver.library_evidence)
-    between = (Layer.MODULE, Layer.DRIVER)
-    if state.host.wsl:
-        return not_applicable("not applicable: under WSL tool and driver may differ", state.host.evidence)
-    if driver.trouble is Trouble.MISMATCH:
-        others = [found for found in driver.libraries if module is None or not _agree(module, found)]
-        library = " or ".join(map(str, others or driver.libraries)) or "of another version"
-        return failed(
-            f"the loaded module is {module or 'of unknown version'}, the NVML library is {library}",
-            _REBOOT,
-            (*evidence, *driver.evidence),
-            between,
-        )
-    if module is None or not driver.libraries:
-        return not_recorded("the versions of both the module and the NVML library")
-    # Old libraries stay beside the new one: one that fits is enough.
-    if any(_agree(module, library) for library in driver.libraries):
-        return passed(f"module and NVML library are both {module}", evidence)
-    library = " and ".join(map(str, driver.libraries))
-    return failed(f"the loaded module is {module}, the NVML library is {library}", _REBOOT, evidence, between)
-
-
-def _agree(one: Version, other: Version) -> bool:
-    """Whether they are the same; nvidia-smi names 550.163 where the file is 550.163.01."""
-    return one.starts_with(other) or other.starts_with(one)
-
-
 def answers(state: State) -> Verdict:
     """Whether nvidia-smi answers for at least one card."""
     driver = state.driver
@@ -95,14 +70,19 @@ def answers(state: State) -> Verdict:
         meaning, remedy = TROUBLES[driver.trouble or Trouble.UNKNOWN]
         said = f': it says "{driver.said}"' if driver.said else ""
         left = f"; {count(len(driver.cards), 'card')} still in its list" if driver.cards else ""
+        if state.host.wsl:
+            meaning, remedy = _under_wsl(state, meaning, remedy)
         return failed(f"{meaning}{said}{left}", remedy, driver.evidence)
     names = ", ".join(card.name or "a card without a name" for card in driver.cards)
     served = count(len(driver.cards), "card")
     summary = f"driver {driver.version or 'of unknown version'} answers for {served}: {names}"
+    if driver.origin:
+        summary += f"; it is {driver.origin}, left as it is"
     if driver.inforom:
+        which = ", ".join(driver.inforom_cards) or "a card"
         return warned(
-            f"{summary}; it warns that an infoROM is corrupted",
-            "nvidia-smi -q | grep -i inforom  # have the vendor look at that card",
+            f"{summary}; it warns that an infoROM is corrupted: {which}",
+            f"nvidia-smi -q | grep -i inforom  # have the vendor look at {which}",
             driver.evidence,
         )
     if driver.partial:
@@ -114,9 +94,30 @@ def answers(state: State) -> Verdict:
     return passed(summary, driver.evidence)
 
 
+def _under_wsl(state: State, meaning: str, remedy: str) -> tuple[str, str]:
+    """Say what is different under WSL: the driver is Windows', and one of Linux inside breaks it."""
+    own = [name for name in state.driver.packages or () if name.startswith(_LINUX_DRIVER)]
+    if own:
+        return (
+            f"{meaning}; this is WSL, where the driver is Windows', and one of Linux is installed ({own[0]})",
+            f"apt-get remove {own[0].partition(' ')[0]}  # and all of that driver; then wsl --shutdown",
+        )
+    if state.driver.trouble is Trouble.NOT_INSTALLED:
+        return (
+            "nvidia-smi is neither on PATH nor in /usr/lib/wsl/lib: Windows has no NVIDIA driver",
+            "install NVIDIA's driver for Windows, then wsl --shutdown; never install one in here",
+        )
+    return meaning, f"update NVIDIA's driver for Windows, then wsl --shutdown  # not: {remedy}"
+
+
 def every_card(state: State) -> Verdict:
     """Whether the driver serves every card that is on the bus."""
-    pci, cards = state.card.pci, state.driver.cards
+    pci, cards = [one for one in state.card.pci or () if one.driver not in KEEPERS], state.driver.cards
+    if state.host.container:
+        return not_applicable(
+            f"not applicable: a {state.host.container} container gets the cards that it was given",
+            state.host.evidence,
+        )
     if not pci or not state.driver.answers:
         return not_recorded("both the PCI bus and the driver's list of cards")
     evidence = (*state.card.evidence[: len(pci)], state.driver.evidence[0])
@@ -172,9 +173,15 @@ def branch(state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("driver.version-mismatch", Layer.DRIVER, version_mismatch, needs=("module.loaded",)),
-    Check("driver.answers", Layer.DRIVER, answers, needs=("driver.version-mismatch", "module.loaded")),
+    *driver_versions.CHECKS,
+    Check(
+        "driver.answers",
+        Layer.DRIVER,
+        answers,
+        needs=("driver.version-mismatch", "module.loaded", "card.lost", "card.xid"),
+    ),
     Check("driver.every-card", Layer.DRIVER, every_card, needs=("driver.answers", "card.present")),
+    *fabric.CHECKS,
     Check("driver.security-floor", Layer.DRIVER, security, needs=("driver.answers",)),
     Check("driver.branch", Layer.DRIVER, branch, needs=("driver.answers",)),
 )

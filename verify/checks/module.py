@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from verify.checks import module_build as build
+from verify.checks import module_owner as owner
+from verify.checks import module_signed as signed
+from verify.checks import module_supports as supports
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.findings import Layer
 
@@ -45,23 +50,39 @@ def loaded(state: State) -> Verdict:
         flavour = {True: "open", False: "proprietary", None: "unknown flavour of"}[module.open]
         version = module.version or "of unknown version"
         return passed(f"{flavour} nvidia module {version} is loaded", module.evidence)
-    if module.nouveau:
+    if state.host.container:
         return failed(
-            "the nvidia module is not loaded: nouveau holds the card",
-            "blacklist nouveau (echo 'blacklist nouveau' > /etc/modprobe.d/blacklist-nouveau.conf), "
-            "update-initramfs -u, then reboot",
+            f"the nvidia module is not loaded; the kernel of this {state.host.container} container is "
+            "the provider's",
+            "ask the provider, or rent another machine: a module cannot be loaded from in here",
             module.evidence,
-            (Layer.CARD, Layer.MODULE),
         )
     disk = f"; version {module.on_disk} is on the disk" if module.on_disk else ""
-    return failed(
+    verdict = failed(
         f"the nvidia module is not loaded{disk}",
         "modprobe nvidia && dmesg | grep -i nvrm | tail  # not found? dkms status",
         module.evidence,
     )
+    return replace(verdict, because=("host.package-manager",))
 
 
 CHECKS = (
     Check("module.reboot-needed", Layer.MODULE, reboot_needed),
-    Check("module.loaded", Layer.MODULE, loaded, needs=("card.present", "module.reboot-needed")),
+    *owner.CHECKS,
+    *build.CHECKS,
+    *signed.CHECKS,
+    *supports.CHECKS,
+    Check(
+        "module.loaded",
+        Layer.MODULE,
+        loaded,
+        needs=(
+            "card.present",
+            "module.reboot-needed",
+            "module.owner",
+            "module.built",
+            "module.signed",
+            "module.supports-card",
+        ),
+    ),
 )

@@ -14,6 +14,7 @@ from verify.checks import (
     host,
     image,
     module,
+    package_manager,
     race,
     runtime,
     toolkit,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 STACK: tuple[Check, ...] = (
     *host.CHECKS,
+    *package_manager.CHECKS,
     *card.CHECKS,
     *module.CHECKS,
     *driver.CHECKS,

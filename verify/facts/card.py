@@ -51,8 +51,8 @@ class PciCard:
     address: str
     device: str | None
     driver: str | None
-    gone: bool = False
-    """Its configuration space reads as ones only: it does not answer any more (revision ff)."""
+    gone: str = ""
+    """The line that shows that it does not answer any more: it reads as ones only (revision ff)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,17 +111,21 @@ def card_facts(recording: Recording) -> CardFacts:
     )
 
 
-def _gone(recording: Recording) -> frozenset[str]:
-    """Return the addresses that read as ones only, by the bus itself or by the revision that was recorded."""
+def _gone(recording: Recording) -> dict[str, str]:
+    """Return the addresses that read as ones only, by the bus itself or by the recorded revision."""
     entry = recording.command(PCI_CONFIG)
     rows = _CONFIG.findall(entry.stdout if entry and entry.ok else "")
-    found = {address for address, words in rows if set(words.split()) == {"ff"}}
+    found = {
+        address: cite(PCI_CONFIG, f"{address}{words}")
+        for address, words in rows
+        if set(words.split()) == {"ff"}
+    }
     for path in recording.file_paths:
         if path.startswith(_PCI) and path.endswith("/revision"):
             text = (file_text(recording, path) or "").strip().lower()
             if text in ("0xff", "ff"):
-                found.add(path.split("/")[-2])
-    return frozenset(found)
+                found.setdefault(path.split("/")[-2], cite(path, text))
+    return found
 
 
 def _bridges(recording: Recording) -> tuple[tuple[str, str], ...]:
@@ -140,7 +144,7 @@ def _addresses(recording: Recording) -> list[str]:
     return sorted(match.group(1) for path in recording.file_paths if (match := _VENDOR.match(path)))
 
 
-def _pci_cards(recording: Recording, gone: frozenset[str]) -> tuple[PciCard, ...] | None:
+def _pci_cards(recording: Recording, gone: dict[str, str]) -> tuple[PciCard, ...] | None:
     addresses = _addresses(recording)
     if not addresses and not recording.globs.get(_VENDOR_GLOB):
         return None  # no bus: a container, WSL, or nobody looked
@@ -153,5 +157,7 @@ def _pci_cards(recording: Recording, gone: frozenset[str]) -> tuple[PciCard, ...
             continue
         driver = recording.links.get(f"{folder}/driver")
         device = (file_text(recording, f"{folder}/device") or "").strip().lower() or None
-        cards.append(PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None, address in gone))
+        cards.append(
+            PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None, gone.get(address, ""))
+        )
     return tuple(cards)

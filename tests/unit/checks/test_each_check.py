@@ -55,6 +55,42 @@ def _reboot_due(m: Machine) -> None:
     m.files[MARK] = {"text": json.dumps({"boot_id": boot_id, "because": "loaded 1, on disk 2"})}
 
 
+def _log(line: str) -> Change:
+    return lambda m: m.commands["dmesg-nvidia"].update(stdout=f"[   99.123456] {line}\n")
+
+
+def _half_configured(m: Machine) -> None:
+    heading = "The following packages are only half configured, probably due to problems\n"
+    m.commands["dpkg-audit"]["stdout"] = f"{heading} nvidia-driver-580 NVIDIA driver metapackage\n"
+
+
+def _card_gone(m: Machine) -> None:
+    m.files["/sys/bus/pci/devices/0000:01:00.0/revision"] = {"text": "0xff\n"}
+
+
+def _nouveau(m: Machine) -> None:
+    assert m.host
+    m.host["links"]["/sys/bus/pci/devices/0000:01:00.0/driver"] = "../../../bus/pci/drivers/nouveau"
+
+
+def _not_built(m: Machine) -> None:
+    assert m.host
+    _no_module(m)
+    m.host["paths"]["/lib/modules/6.8.0-90-generic/build"] = False
+    m.commands["dkms-status"]["stdout"] = "nvidia/580.159.03: added\n"
+    m.commands["modinfo-nvidia"].update(rc=1, stdout="", stderr="modinfo: ERROR: Module nvidia not found.\n")
+
+
+def _refused(m: Machine) -> None:
+    _no_module(m)
+    _log("Loading of module with unavailable key is rejected")(m)
+
+
+def _fabric_stopped(m: Machine) -> None:
+    for name, text in (("vendor", "0x10de"), ("class", "0x068000"), ("device", "0x22a3")):
+        m.files[f"/sys/bus/pci/devices/0000:07:00.0/{name}"] = {"text": text + "\n"}
+
+
 def _second_on_the_bus(m: Machine) -> None:
     for name, text in (("vendor", "0x10de"), ("class", "0x030000"), ("device", "0x2684")):
         m.files[f"/sys/bus/pci/devices/0000:02:00.0/{name}"] = {"text": text + "\n"}
@@ -122,8 +158,21 @@ def _killed_on_cpu(m: Machine) -> None:
 COMPLAINS: dict[str, tuple[Status, Change]] = {
     "host.recorded": (Status.WARN, _late),
     "host.system": (Status.WARN, lambda m: m.files.update({"/etc/os-release": {"text": "ID=nixos\n"}})),
+    "host.package-manager": (Status.FAIL, _half_configured),
     "card.present": (Status.FAIL, _no_card),
+    "card.lost": (Status.FAIL, _card_gone),
+    "card.xid": (Status.FAIL, _log("NVRM: Xid (PCI:0000:01:00): 119, Timeout waiting for RPC from GSP!")),
     "module.reboot-needed": (Status.FAIL, _reboot_due),
+    "module.owner": (Status.FAIL, _nouveau),
+    "module.built": (Status.FAIL, _not_built),
+    "module.signed": (Status.FAIL, _refused),
+    "module.supports-card": (
+        Status.FAIL,
+        _log(
+            "NVRM: The NVIDIA GPU 0000:01:00.0 (PCI ID: 10de:2684) NVRM: installed in this system is not "
+            "supported by open NVRM: nvidia.ko because it does not include the required GPU"
+        ),
+    ),
     "module.loaded": (Status.FAIL, _no_module),
     "driver.version-mismatch": (
         Status.FAIL,
@@ -131,6 +180,7 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     ),
     "driver.answers": (Status.FAIL, _smi_fails),
     "driver.every-card": (Status.FAIL, _second_on_the_bus),
+    "driver.fabric-manager": (Status.FAIL, _fabric_stopped),
     "driver.security-floor": (Status.WARN, _driver("580.65.06")),
     "driver.branch": (Status.WARN, _driver("535.309.01")),
     "engine.installed": (Status.FAIL, _no_docker),
@@ -169,6 +219,8 @@ _ABSENT_FILES: dict[str, tuple[str, ...]] = {
     "runtime.in-file": ("/etc/docker/daemon.json",),
 }
 _ABSENT_COMMANDS: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("card.lost", "card.xid"), ("dmesg-nvidia",)),
+    "host.package-manager": ("dpkg-audit", "package-locks", "cloud-init-status"),
     **dict.fromkeys(("driver.answers", "driver.every-card", "driver.security-floor", "driver.branch"), SMI),
     "engine.answers": ("docker-info", "docker-version"),
     **dict.fromkeys(
