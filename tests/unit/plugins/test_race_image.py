@@ -39,7 +39,8 @@ def host(driver: str | None, *cards: str, machine: str = "x86_64", **card: Any) 
 def name(found: dict[str, Any], asked: str = "auto") -> str | None:
     choice = race_image_variant(found, asked)
     assert bool(choice["refusal"]) != bool(choice["variant"])
-    return choice["variant"].get("name")
+    chosen: str | None = choice["variant"].get("name")
+    return chosen
 
 
 @pytest.mark.parametrize(
