@@ -1,5 +1,5 @@
 #!/bin/sh
-# Ratios, each measured in one run.
+# What the commands cost, measured and printed beside their goals; nothing fails where one is missed.
 set -eu
 cd "$(dirname "$0")/.."
 for harness in benchmarks/*.py; do
