@@ -81,6 +81,9 @@ _HOST_FILES: tuple[str | Spec, ...] = (
     "/etc/apt/sources.list",
     "/var/lib/gpu-host/owned.json",
     "/var/lib/gpu-host/reboot-needed.json",
+    "/sys/kernel/security/lockdown",
+    "/etc/dgx-release",
+    {"path": "/var/log/apt/history.log", "keep": "tail", "limit": 16 * 1024},
     {"path": "/root/.docker/config.json", "secret": True},
     {"path": "/etc/docker/key.json", "secret": True},
     {"path": "/etc/apt/auth.conf", "secret": True},
@@ -108,10 +111,16 @@ _HOST_GLOBS: tuple[Spec, ...] = (
     {"pattern": "/sys/firmware/efi/efivars/SecureBoot-*", "read": True, "limit": 64},
     {"pattern": f"{_DKMS}/*/build/make.log", "read": True, "newest": True, "keep": "tail", "limit": 8192},
     {"pattern": f"{_DKMS}/*/*/*/log/make.log", "read": True, "newest": True, "keep": "tail", "limit": 8192},
+    {"pattern": "/var/lib/dpkg/updates/*"},
+    {"pattern": "/boot/vmlinuz-*"},
     {"pattern": "/run/user/*/docker.sock"},
     {"pattern": "/lib/modules/*"},
     {"pattern": "/lib/modules/*/updates/dkms/nvidia*"},
     {"pattern": "/lib/modules/*/kernel/drivers/video/nvidia*"},
+    {"pattern": "/lib/modules/*/kernel/nvidia*/nvidia.ko*"},
+    {"pattern": "/lib/modules/*/extra/nvidia*"},
+    {"pattern": "/lib/modules/*/extra/nvidia*/nvidia.ko*"},
+    {"pattern": "/lib/modules/*/weak-updates/nvidia*"},
     {"pattern": "/usr/src/linux-headers-*"},
     {"pattern": "/usr/src/kernels/*"},
     {"pattern": "/usr/lib/x86_64-linux-gnu/libnvidia-ml.so*", "link": True},
@@ -142,6 +151,8 @@ _PATHS = (
     "/usr/bin/dockerd",
     "/snap/bin/docker",
     "/usr/bin/podman",
+    "/usr/bin/nvidia-uninstall",
+    "/sys/firmware/efi",
 )
 
 _LINKS = ("/usr/bin/docker", "/etc/docker/daemon.json", "/var/run", "/usr/bin/nvidia-smi", "/bin")
@@ -185,9 +196,9 @@ def _run(
     )
 
 
-def _query(name: str, *extra: str, **spec: Any) -> Spec:  # noqa: ANN401
-    fields = f"--query-gpu={','.join(QUERY_FIELDS)}"
-    return _command(name, "nvidia-smi", *extra, fields, "--format=csv,noheader,nounits", **spec)
+def _query(name: str, *extra: str, fields: tuple[str, ...] = QUERY_FIELDS, **spec: Any) -> Spec:  # noqa: ANN401
+    asked = f"--query-gpu={','.join(fields)}"
+    return _command(name, "nvidia-smi", *extra, asked, "--format=csv,noheader,nounits", **spec)
 
 
 def _smi_commands() -> list[Spec]:
@@ -196,6 +207,8 @@ def _smi_commands() -> list[Spec]:
         _command("nvidia-smi-list", "nvidia-smi", "-L", limit=20),
         _command("nvidia-smi-xml", "nvidia-smi", "-q", "-x", limit=20, size=1024 * 1024),
         _query("nvidia-smi-query", limit=20),
+        _command("nvidia-smi-wsl", "/usr/lib/wsl/lib/nvidia-smi", "-L", limit=20),
+        _query("nvidia-smi-query-old", fields=_OLD_FIELDS, limit=20, if_failed="nvidia-smi-query"),
         _query(
             "nvidia-smi-gpu-{gpu_index}",
             "-i",
@@ -231,8 +244,19 @@ def _engine_commands() -> list[Spec]:
         _command("systemd-state", "systemctl", "is-system-running"),
         _command("docker-unit", "systemctl", "cat", "docker"),
         _command("docker-show", "systemctl", "show", "docker", show),
+        _command(
+            "docker-log",
+            "journalctl",
+            *("-u", "docker", "-n", "200", "-o", "cat", "--no-pager"),
+            lines="failed|unable|fatal",
+            size=16384,
+        ),
         _command("docker-socket-show", "systemctl", "show", "docker.socket", show),
         _command("fabricmanager-unit", "systemctl", "show", "nvidia-fabricmanager", show),
+        _command(
+            "fabricmanager-log",
+            *("journalctl", "-b", "-u", "nvidia-fabricmanager", "-o", "cat", "-n", "30", "--no-pager"),
+        ),
         _docker("docker-version", "version", "--format", "{{json .}}"),
         _docker("docker-info", "info", "--format", "{{json .}}"),
         _docker("docker-context", "context", "ls", "--format", "{{json .}}"),
@@ -249,6 +273,35 @@ def _engine_commands() -> list[Spec]:
     ]
 
 
+# Lines of the kernel log: the driver's, and those that refuse a module without naming it.
+_KERNEL_LINES = "(?i)NVRM|Xid|nouveau|nvidia|module with un|unsigned module"
+# Debian's module is called nvidia-current.
+_MODINFO = "modinfo nvidia 2>/dev/null || modinfo nvidia-current 2>/dev/null || modinfo nvidia"
+_NEWEST = (
+    "k=$(ls -d /lib/modules/*/modules.dep | sort -V | tail -n 1); k=${k%/modules.dep}; k=${k##*/};"
+    ' [ -n "$k" ] || exit 1; echo "kernel: $k";'
+    ' modinfo -k "$k" nvidia 2>/dev/null || modinfo -k "$k" nvidia-current'
+)
+# A card that is gone reads as ff only; sysfs keeps the revision that it had, so the bus itself is asked.
+_PCI_CONFIG = (
+    'for d in /sys/bus/pci/devices/*; do [ -r "$d/vendor" ] || continue; read -r v < "$d/vendor";'
+    ' [ "$v" = 0x10de ] || continue; echo "${d##*/}$(od -An -tx1 -N16 "$d/config")"; done; true'
+)
+# Who holds the package manager's locks: the kernel lists them by inode; the open files tell whether it is so.
+_LOCKS = (
+    "for f in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock"
+    " /var/cache/apt/archives/lock /var/lib/rpm/.rpm.lock /usr/lib/sysimage/rpm/.rpm.lock; do"
+    ' [ -e "$f" ] || continue; i=$(ls -di "$f"); i=${i%%/*}; i=$(echo $i);'
+    " while read -r _ kind _ _ pid where _; do"
+    ' [ "$kind" != "->" ] && [ "${where##*:}" = "$i" ] || continue;'
+    ' ls -l "/proc/$pid/fd" >/dev/null 2>&1 && { ls -l "/proc/$pid/fd" | grep -q " -> $f" || continue; };'
+    ' name=; [ -r "/proc/$pid/comm" ] && read -r name < "/proc/$pid/comm"; echo "$f $pid $name";'
+    " done < /proc/locks; done; true"
+)
+# What drivers of before 2022 do not know is left out.
+_OLD_FIELDS = tuple(field for field in QUERY_FIELDS if field != "compute_cap")
+
+
 def _machine_commands() -> list[Spec]:
     processes = (
         'for pid; do ps -o pid=,user=,args= -p "$pid";'
@@ -258,10 +311,26 @@ def _machine_commands() -> list[Spec]:
     drivers = ("nvidia-*", "libnvidia-*", "libcuda1", "cuda-drivers*", "linux-modules-nvidia-*")
     return [
         _command("uname", "uname", "-a"),
-        _command("modinfo-nvidia", "modinfo", "nvidia"),
+        _shell("modinfo-nvidia", _MODINFO, needs=["modinfo"]),
+        _shell("modinfo-newest", _NEWEST, needs=["modinfo"]),
         _command("dkms-status", "dkms", "status"),
         _command("mokutil-sb", "mokutil", "--sb-state"),
-        _command("dmesg-nvidia", "dmesg", lines="(?i)NVRM|Xid|nouveau|nvidia", size=65536),
+        _command("dmesg-nvidia", "dmesg", lines=_KERNEL_LINES, size=65536),
+        _command(
+            "journal-nvidia",
+            *("journalctl", "-k", "-b", "--no-pager", "-o", "short"),
+            lines=_KERNEL_LINES,
+            size=65536,
+            if_failed="dmesg-nvidia",
+        ),
+        _command(
+            "modules-load",
+            *("journalctl", "-b", "-u", "systemd-modules-load", "-o", "cat", "-n", "50", "--no-pager"),
+            lines="(?i)nvidia",
+        ),
+        _shell("pci-config", _PCI_CONFIG),
+        _shell("package-locks", _LOCKS),
+        _command("cloud-init-status", "cloud-init", "status", "--long"),
         _command("nvidia-ctk-version", "nvidia-ctk", "--version"),
         _command("nvidia-cdi-list", "nvidia-ctk", "cdi", "list"),
         _packages("toolkit-packages", (*PACKAGES, *OBSOLETE)),

@@ -63,7 +63,10 @@ def driver_facts(recording: Recording) -> DriverFacts:
     if elsewhere is not None and hidden:
         entries = [elsewhere]
     working = [entry for entry in entries if _works(entry)]
-    broken = [entry for entry in entries if not _works(entry)]
+    shorter = recording.command("nvidia-smi-query-old")
+    # An old driver does not know every field: asked without it, it answers.
+    retried = {"nvidia-smi-query"} if shorter is not None and _works(shorter) else set()
+    broken = [entry for entry in entries if not _works(entry) and entry.name not in retried]
     cards = _cards(recording)
     # The list is the shortest question; without it any of the others will do.
     lead = next(iter(entries), None)

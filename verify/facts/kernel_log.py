@@ -96,7 +96,7 @@ def kernel_log(recording: Recording) -> KernelLog:
     entries = [entry for name in _LOGS if (entry := recording.command(name)) and entry.ok]
     source = next((entry.name for entry in entries if entry.name != "modules-load"), None)
     lines = [(entry.name, line) for entry in entries for line in entry.stdout.splitlines()]
-    said = " ".join(" ".join(_PREFIX.sub("", line).split()) for _, line in lines)
+    said = " ".join(" ".join(_PREFIX.sub("", line).split()) for _, line in lines).replace("NVRM: ", "")
     return KernelLog(
         recorded=source is not None,
         source=source or _LOGS[0],

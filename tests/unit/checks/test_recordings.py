@@ -17,7 +17,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
         "fail",
         "features.cdi, the running engine 26.1.5 did not take it up",
     ),
-    "container-card-hidden": ("framework.is-available", "fail", "CUDA_VISIBLE_DEVICES is set to ''"),
+    "container-card-hidden": ("container.visible-devices", "fail", "CUDA_VISIBLE_DEVICES is set but empty"),
     "container-driver-too-old": (
         "framework.cuda-driver",
         "fail",
@@ -38,7 +38,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     ),
     "driver-not-installed": ("driver.answers", "fail", "nvidia-smi is not installed"),
     "driver-serves-one-of-two": ("driver.every-card", "fail", "2 cards on the PCI bus, the driver serves 1"),
-    "driver-smi-15-lost": ("driver.answers", "fail", 'Reboot the system to recover this GPU"; 1 card still'),
+    "driver-smi-15-lost": ("card.lost", "fail", 'Reboot the system to recover this GPU"; 1 card still'),
     "driver-smi-17-blocked": ("driver.answers", "fail", "operating system blocks"),
     "driver-smi-18-mismatch": (
         "driver.version-mismatch",
@@ -69,7 +69,7 @@ VERDICTS: dict[str, tuple[str, str, str]] = {
     "image-absent": ("image.present", "fail", "No such image"),
     "module-reboot-needed": ("module.reboot-needed", "fail", "loaded 530.30.02, on disk 535.54.03"),
     "module-not-loaded": ("module.loaded", "fail", "not loaded"),
-    "module-nouveau": ("module.loaded", "fail", "nouveau holds the card"),
+    "module-nouveau": ("module.owner", "fail", "nouveau is loaded"),
     "runtime-file-comment": ("runtime.in-file", "fail", "damaged: line 1, column 1"),
     "runtime-file-damaged-comma": ("runtime.in-file", "fail", "damaged: line 2"),
     "runtime-file-empty": ("runtime.in-file", "fail", "it is empty"),
