@@ -19,6 +19,7 @@ from verify.checks import (
     runtime,
     toolkit,
 )
+from verify.checks.applies import not_here
 from verify.findings import Finding, Status
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ STACK: tuple[Check, ...] = (
 
 def judged(state: State, expected: Collection[str]) -> tuple[Finding, ...]:
     """Judge everything; block what rests on a failure, and name the failure at its root."""
-    verdicts = {check.id: check.judge(state) for check in STACK}
+    verdicts = {check.id: not_here(state, check.layer) or check.judge(state) for check in STACK}
     roots = _roots(verdicts)
     return tuple(_finding(check, verdicts[check.id], roots[check.id], expected) for check in STACK)
 
