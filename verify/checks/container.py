@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed
 from verify.checks.driver import TROUBLES
+from verify.checks.inside import CHECKS as INSIDE
+from verify.checks.seen import CHECKS as SEEN
 from verify.checks.ways import CHECKS as WAYS
 from verify.facts.trouble import Trouble
 from verify.findings import Layer
@@ -71,4 +73,6 @@ CHECKS = (
         needs=("engine.answers", "image.present", "container.run-gpus-all"),
     ),
     Check("container.answers", Layer.CONTAINER, answers, needs=("container.recorded", "driver.answers")),
+    *SEEN,
+    *INSIDE,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 ENOUGH_SHM = 1 << 30
 _BETWEEN = (Layer.RUNTIME, Layer.CONTAINER)
 _STAND_IN = "not applicable: the card is a stand-in, there is no CUDA behind it"
+_NOT_READY = 802
+_OF_THE_HOST = (_NOT_READY, 803, 804)
 _KERNEL_LOG = "dmesg | grep -i -e nvrm -e xid | tail  # on the host"
 _BY_CDI = "void"  # what NVIDIA_VISIBLE_DEVICES says in a container that was given its cards by CDI
 
@@ -102,14 +105,14 @@ def _fails(
     meaning = f": {known.meaning}" if known else ""
     uvm = "; /dev/nvidia-uvm is not in the container" if inside.uvm is False else ""
     smi = "nvidia-smi works in the container and CUDA does not" if smi_works else "CUDA does not start"
-    # A lost Fabric Manager is the host's business; the rest is between the toolkit and the container.
-    between = (Layer.DRIVER, Layer.CONTAINER) if number in (802, 803, 804) else _BETWEEN
-    return failed(
+    between = (Layer.DRIVER, Layer.CONTAINER) if number in _OF_THE_HOST else _BETWEEN
+    verdict = failed(
         f"{smi}: error {number}, {name}{meaning}{uvm}",
         known.remedy if known else _KERNEL_LOG,
         evidence,
         between,
     )
+    return replace(verdict, because=("driver.fabric-manager",)) if number == _NOT_READY else verdict
 
 
 def shm(state: State) -> Verdict:

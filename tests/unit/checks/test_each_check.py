@@ -147,12 +147,46 @@ def _no_docker(m: Machine) -> None:
 def _older_driver_inside(m: Machine) -> None:
     for name in SMI:
         m.inside[name]["stdout"] = m.inside[name]["stdout"].replace("580.159.03", "575.57.08")
+    _inside("cuda", cuda=12090)(m)
 
 
 def _killed_on_cpu(m: Machine) -> None:
     m.race = race("ran")
     m.race["contestants"][0]["lanes"][0].update(status="failed", reason="killed", median=None)
 
+
+def _inside(name: str, **changes: object) -> Change:
+    def change(m: Machine) -> None:
+        answer = json.loads(m.inside[name]["stdout"])
+        m.inside[name]["stdout"] = json.dumps(answer | changes) + "\n"
+
+    return change
+
+
+def _env(m: Machine, **variables: str) -> None:
+    assert m.container
+    m.container["env"].update(variables)
+
+
+def _little_shm(m: Machine) -> None:
+    assert m.container
+    m.container["disks"]["/dev/shm"]["total"] = 64 << 20  # noqa: S108
+
+
+def _second_card_broken(m: Machine) -> None:
+    device = json.loads(m.inside["torch"]["stdout"])["devices"][0]
+    kernel = {"ok": False, "error": "AcceleratorError: CUDA error: uncorrectable ECC error encountered"}
+    m.torch(devices=[device, {**device, "uuid": "0", "kernel": kernel}])
+    _copies(right=True)(m)
+
+
+def _copies(*, right: bool) -> Change:
+    pairs = [{"from": 0, "to": 1, "access": True, "right": right, "error": None}]
+    return _inside("torch-peers", count=2, pairs=pairs, all_reduce={"ok": True, "cards": 2, "error": None})
+
+
+# The lab's container has one card: what is done to the machine before the check passes there.
+PREPARED: dict[str, Change] = {"framework.peer-to-peer": _copies(right=True)}
 
 # The status that the change must give.
 COMPLAINS: dict[str, tuple[Status, Change]] = {
@@ -201,6 +235,11 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     )},
     "container.recorded": (Status.FAIL, lambda m: setattr(m, "container", None)),
     "container.answers": (Status.FAIL, _lost_inside),
+    "container.visible-devices": (Status.FAIL, lambda m: _env(m, CUDA_VISIBLE_DEVICES="")),
+    "container.compat": (Status.FAIL, _inside("cuda", init=804)),
+    "container.capabilities": (Status.FAIL, _inside("cuda", library=None, real=None, error="no file")),
+    "container.cuda": (Status.FAIL, _inside("cuda", init=999)),
+    "container.shm": (Status.WARN, _little_shm),
     "image.present": (Status.FAIL, lambda m: m.commands["image-inspect"].update(rc=1, stdout="[]\n")),
     "framework.torch": (Status.FAIL, lambda m: m.torch(torch=None, error="ImportError: libcudart.so.13")),
     "framework.cpu-build": (Status.FAIL, lambda m: m.torch(torch="2.13.0+cpu", cuda=None)),
@@ -208,6 +247,14 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     "framework.cudnn": (Status.FAIL, lambda m: m.torch(cudnn=None)),
     "framework.is-available": (Status.FAIL, lambda m: m.torch(available=False)),
     "framework.kernel": (Status.FAIL, lambda m: m.torch(kernel={"ok": False})),
+    "framework.arch-list": (Status.FAIL, lambda m: m.torch(arch_list=["sm_50", "sm_60"])),
+    "framework.every-card": (Status.FAIL, _second_card_broken),
+    "framework.extensions": (Status.FAIL, _inside("python-packages", imports={"triton": {"ok": False}})),
+    "framework.pynvml": (
+        Status.WARN,
+        _inside("python-packages", installed={n: {"version": "11.5"} for n in ("pynvml", "nvidia-ml-py")}),
+    ),
+    "framework.peer-to-peer": (Status.FAIL, _copies(right=False)),
     "race.cpu-lane": (Status.FAIL, _killed_on_cpu),
     "race.cuda-lane": (Status.FAIL, lambda m: setattr(m, "race", race("failed"))),
 }  # fmt: skip
@@ -245,6 +292,7 @@ def test_no_check_is_forgotten() -> None:
 def test_it_can_complain(name: str) -> None:
     status, change = COMPLAINS[name]
     machine = Machine("lab")
+    PREPARED.get(name, lambda _: None)(machine)
     assert machine.judge()[name].status is Status.PASS
     change(machine)
     finding = machine.judge()[name]
@@ -334,7 +382,8 @@ def test_nothing_of_torch_passes_without_the_probe(entry: dict[str, object] | No
     if entry:
         machine.inside["torch"] = entry
     found = machine.judge()
-    assert {found[name].status for name in IDS if name.startswith("framework.")} <= {
+    of_torch = [name for name in IDS if name.startswith("framework.") and name != "framework.pynvml"]
+    assert {found[name].status for name in of_torch} <= {
         Status.FAIL,
         Status.BLOCKED,
         Status.SKIP,

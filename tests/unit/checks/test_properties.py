@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 HOSTS = ("healthy-lab-host", "healthy-simulated-host", "runtime-unregistered", "driver-library-emptied")
 CONTAINERS = ("healthy-lab-container", "healthy-simulated-container")
-SECTIONS = ("files", "commands", "globs", "links", "paths", "env")
+SECTIONS = ("files", "commands", "globs", "links", "paths", "env", "disks")
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=True) | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=3),
@@ -83,7 +83,10 @@ def _recorded(source: str, host: Json, container: Json, lanes: object) -> bool:
     globbed = [
         path for paths in content.get("globs", {}).values() if isinstance(paths, list) for path in paths
     ]
-    sections = (content.get(section, {}) for section in ("files", "commands", "globs", "links", "paths"))
+    if name == "env":
+        return "env" in content
+    recorded = ("files", "commands", "globs", "links", "paths", "disks")
+    sections = (content.get(section, {}) for section in recorded)
     return name in globbed or any(name in section for section in sections)
 
 

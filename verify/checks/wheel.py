@@ -1,0 +1,34 @@
+"""The command that installs the torch that this driver and these cards run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.compat.wheels import ADDRESS, wheel_index
+from verify.facts.inside import capability
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from verify.checks.state import State
+
+_LONGEST_KEPT = f"{ADDRESS}cu126"
+
+
+def capabilities(state: State) -> Mapping[str, tuple[int, int]]:
+    """Return the compute capability of every kind of card: by torch, else by CUDA, else by nvidia-smi."""
+    container = state.container
+    for devices in (container.framework.devices, container.inside.devices):
+        found = {device.name or "?": device.capability for device in devices if device.capability}
+        if found:
+            return found
+    cards = container.driver.cards or state.driver.cards
+    known = ((card.name or "?", capability(card.compute_capability)) for card in cards)
+    return {name: pair for name, pair in known if pair}
+
+
+def install(state: State) -> str:
+    """Write ``pip install torch`` with the index for this driver and these cards."""
+    driver = state.container.driver.version or state.driver.version
+    index = wheel_index(driver, set(capabilities(state).values())) or wheel_index(driver) or _LONGEST_KEPT
+    return f"pip install torch --index-url {index}"
