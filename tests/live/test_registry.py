@@ -75,11 +75,16 @@ def container_of(host: Host) -> str:
         ["ssh", "-G", "-F", host.ssh_config, host.name], capture_output=True, text=True, check=True
     )
     address = next(line.split()[1] for line in config.stdout.splitlines() if line.startswith("hostname "))
-    names = registry.docker("ps", "--filter=label=gpu-host.simulated", "--format={{.Names}}").split()
-    for found in json.loads(registry.docker("inspect", *names)):
-        networks = found["NetworkSettings"]["Networks"].values()
-        if address in [network["IPAddress"] for network in networks]:
-            return str(found["Name"]).strip("/")
+    for name in registry.docker("ps", "--filter=label=gpu-host.simulated", "--format={{.Names}}").split():
+        # Another scenario's may be gone by now: its address is nobody's.
+        ask = [
+            "docker",
+            "inspect",
+            "--format={{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}",
+            name,
+        ]
+        if address in subprocess.run(ask, capture_output=True, text=True, check=False).stdout.split():
+            return name
     raise AssertionError(f"no container has the address {address} of {host.name}")
 
 
