@@ -48,19 +48,21 @@ _CREDENTIAL_FILE = re.compile(
 # No pattern may try a long run of letters again from each of its letters: a 64 KiB line would take hours, and
 # hold every limit of ours up. So a key is matched whole, from where it begins, and then asked what it is.
 _URL_USER = re.compile(r"([A-Za-z0-9+.-]:(?:\\?/){2})[^\s/\\\"'<>]*@")
-_PROXY_USER = re.compile(
-    r"(proxy[\w.-]{0,40}[\"'\\]{0,4}[ \t]{0,4}[=:][ \t]{0,4}[\"'\\]{0,4})[^\s/\\\"'<>@]{1,256}@",
-    re.IGNORECASE,
-)
+_QUOTE = r"(?:\\{0,3}[\"'])?"  # as it stands in a string of another, too
+_IS = _QUOTE + r"[ \t]{0,4}[=:][ \t]{0,4}" + _QUOTE
+_PROXY_USER = re.compile(r"(proxy[\w.-]{0,40}" + _IS + r")[^\s/\\\"'<>@]{1,256}@", re.IGNORECASE)
 _AUTHORIZATION = re.compile(
-    r"(authorization[\"'\\]{0,4}[ \t]{0,4}[=:][ \t]{0,4}[\"'\\]{0,4}(?:[a-z]{1,20}[ \t]{1,4})?)"
-    r"[^\s\"'\\,<>]+",
+    r"(authorization" + _IS + r"(?!(?:null|true|false)\b|[\[{\d-])(?:[a-z]{1,20}[ \t]{1,4})?)"
+    r"[^\s\"'\\,<>\[\]{}]+",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?<![\w-])(bearer[ \t]{1,4})[\w.~+/=-]{8,}", re.IGNORECASE)
-_LOGIN = re.compile(r"(\blogin\b[^\n]{0,200}?[ \t]-p[ =]?)(?![\d:]+\s)[^\s-][^\s]*")
+_LOGIN = re.compile(
+    r"(\blogin\b[^\n\"'\\]{0,200}?[ \t]-p[ =]?" + _QUOTE + r")(?![\d:]+\s)[^\s\"'\\-][^\s\"'\\]*"
+)
 _USER_FLAG = re.compile(
-    r"((?<![\w-])(?:-u|--user|--proxy-user)[ \t=]{1,4}[^\s:\"'-][^\s:\"']{0,63}:)(?!\d+(?!\w))[^\s\"']+"
+    r"((?<![\w-])(?:-u|--user|--proxy-user)[ \t=]{1,4}" + _QUOTE + r"[^\s:\"'\\-][^\s:\"'\\]{0,63}:)"
+    r"(?!\d+(?!\w))[^\s\"'\\]+"
 )
 # Tokens that are known by how they begin: AWS, GitHub, GitLab, Hugging Face, NGC, Docker, Slack, Google, JWT.
 _TOKEN = re.compile(
@@ -133,6 +135,13 @@ def _json_value(match: Any) -> Tuple[int, str]:
     return end, '"' + REDACTED + '"'
 
 
+def _array_value(match: Any) -> Optional[Tuple[int, str]]:
+    string = _JSON_STRING.match(match.string, match.end())
+    if string is None or re.compile(r"\s{0,9}:").match(match.string, string.end()):  # the next key
+        return None
+    return string.end(), '"' + REDACTED + '"'
+
+
 def _nested_value(match: Any) -> Optional[Tuple[int, str]]:
     line_end = match.string.find("\n", match.end())
     end = match.string.find(match.group("q"), match.end(), line_end if line_end >= 0 else len(match.string))
@@ -164,7 +173,7 @@ def redact(text: str) -> str:
     text = _PEM.sub(r"\1" + REDACTED + r"\2", text)
     text = _replace(text, _NESTED, _nested_value)
     text = _replace(text, _JSON_KEY, _json_value)
-    text = _replace(text, _ARRAY_FLAG, _json_value)
+    text = _replace(text, _ARRAY_FLAG, _array_value)
     text = _replace(text, _CONF_KEY, _conf_value)
     return _replace(text, _FLAG, _flag_value)
 

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import json
 import time
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from verify.recorder import REDACTED, redact
 
@@ -52,6 +55,8 @@ def test_secret_goes_and_the_rest_stays(text: str) -> None:
         '{"a": 12345678901234567890, "b": 1.0e5,}',
         "proc /proc proc rw,nosuid 0 0\n",
         "mailto:someone@debian.example",
+        '{"Plugins":{"Network":["bridge"],"Authorization":null,"Log":["local"]},"SwapLimit":true}',
+        '{"Plugins":{"Authorization":["opa"],"Log":[]}}',
     ],
 )
 def test_other_text_is_untouched(text: str) -> None:
@@ -81,10 +86,57 @@ def test_redacting_twice_changes_nothing() -> None:
         "key" * 20000,
         '"' + "key" * 20000,
         "key" + "\\" * 65536,
+        "proxy" * 13000,
+        "proxy" + "." * 65536,
+        "authorization" * 5000,
+        "authorization: " + "a" * 65536,
+        "login " * 11000,
+        "login " + "-p" * 30000,
+        "-u a:" * 13000,
+        "bearer " + "." * 65536,
+        "eyJaaaaaaaa." * 5500,
+        "sk-" * 22000,
+        '"-key",' * 9000,
     ],
-    ids=["letters", "letters after a key", "dashes", "keys", "an open quote", "backslashes"],
 )
 def test_a_long_run_of_anything_does_not_hold_up_the_recorder(text: str) -> None:
     began = time.process_time()
     redact(text)
     assert time.process_time() - began < 2
+
+
+_SECRET_KEYS = (
+    "Authorization",
+    "auth",
+    "HttpProxy",
+    "password",
+    "HF_TOKEN",
+    "Pass",
+    "login",
+    "user",
+    "Args",
+    "a",
+)
+_VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=12)
+    | st.sampled_from(
+        ["Bearer abcdefgh", "--password", "-u", "a:b@proxy:1", "https://u:p@h/", "docker login -p x"]
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(_SECRET_KEYS), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=500)
+@given(document=st.dictionaries(st.sampled_from(_SECRET_KEYS), _VALUES, max_size=5), compact=st.booleans())
+def test_whatever_json_a_tool_prints_stays_json(document: dict[str, Any], *, compact: bool) -> None:
+    text = json.dumps(document, separators=(",", ":") if compact else None)
+    once = redact(text)
+    assert set(json.loads(once)) == set(document)
+    assert redact(once) == once

@@ -169,7 +169,7 @@ def test_a_host_or_user_named_like_a_word_of_the_trade_changes_no_other_text(nam
     assert shown["files"]["/etc/a"]["text"] == text
     assert shown["commands"]["uname"]["stdout"] == "Linux this-host 6.12.1 #1 x86_64\n"
     assert json.loads(shown["commands"]["docker-info"]["stdout"]) == {"Name": "this-host", "Driver": name}
-    assert shown["commands"]["gpu-processes"]["stdout"].split()[1] in ("user-1", name)
+    assert shown["commands"]["gpu-processes"]["stdout"].split()[1] in ("this-host", "user-1", name)
 
 
 def test_host_and_container_still_see_the_same_card_and_two_cards_stay_two() -> None:
