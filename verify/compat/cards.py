@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from verify.compat.forward import forward_compatible
+from verify.compat.forward import DATA_CENTRE, kind_of_card
 from verify.compat.table import rows
 
 if TYPE_CHECKING:
@@ -79,6 +79,20 @@ def architecture(device: str | None) -> Architecture | None:
     return replace(architectures()[row["architecture"]], capabilities=capabilities(row["capabilities"]))
 
 
+@cache
+def names() -> Mapping[str, str]:
+    """Return what cards are called, by their id in four hexadecimal digits."""
+    return {device: name for row in rows("card_names", "names") for device, name in row["cards"].items()}
+
+
+def name_of(device: str | None) -> str | None:
+    """Return what a card with this id is called; None where the table does not say."""
+    number = device_id(device)
+    return None if number is None else names().get(f"{number:04x}")
+
+
 def data_centre(device_or_name: str | None) -> bool | None:
     """Whether this is a data-centre card; None where neither id nor name tells."""
-    return forward_compatible(device_or_name)
+    known = device_or_name if device_id(device_or_name) is None else name_of(device_or_name)
+    kind = kind_of_card(known)
+    return None if kind is None else kind == DATA_CENTRE
