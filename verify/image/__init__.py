@@ -1,0 +1,1 @@
+"""What an image demands of a host, read without pulling it."""

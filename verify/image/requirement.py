@@ -1,0 +1,114 @@
+"""``NVIDIA_REQUIRE_CUDA`` and its kin: what an image demands of the driver and the card.
+
+Alternatives are separated by blanks, the conditions of one by commas: ``cuda>=12.8 brand=tesla,driver>=535,
+driver<536``. The words and the comparison are libnvidia-container's (src/cli/dsl.c): a version is compared
+number by number, a brand without regard to case, and whatever it does not know makes the whole invalid.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verify.facts.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+PREFIX = "NVIDIA_REQUIRE_"
+DISABLE = "NVIDIA_DISABLE_REQUIRE"
+_CONDITION = re.compile(r"^([^<>=!]+)(=|!=|<|<=|>|>=)([^<>=!]+)$")
+_VERSIONS = ("cuda", "driver", "arch")
+_COMPARE: Mapping[str, Callable[[Version, Version], bool]] = {
+    "=": lambda one, other: one == other,
+    "!=": lambda one, other: one != other,
+    "<": lambda one, other: one < other,
+    "<=": lambda one, other: one <= other,
+    ">": lambda one, other: one > other,
+    ">=": lambda one, other: one >= other,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What conditions are held against; None where it is not known. ``arch`` is the compute capability."""
+
+    cuda: Version | None = None
+    driver: Version | None = None
+    arch: Version | None = None
+    brand: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One comparison; ``name`` is cuda, driver, arch or brand, or a word that nobody knows."""
+
+    name: str
+    operator: str
+    value: str
+
+    def met(self, machine: Machine) -> bool | None:
+        """Whether the machine meets it; None where that is not known."""
+        if self.name == "brand":
+            same = None if machine.brand is None else machine.brand.lower() == self.value.lower()
+            return {"=": same, "!=": None if same is None else not same}.get(self.operator)
+        have = getattr(machine, self.name) if self.name in _VERSIONS else None
+        want = Version.parse(self.value)
+        if have is None or want is None or self.operator not in _COMPARE:
+            return None
+        return _COMPARE[self.operator](have, want)
+
+    def __str__(self) -> str:
+        return f"{self.name}{self.operator}{self.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class Requirement:
+    """One variable: one of the alternatives must be met whole."""
+
+    text: str
+    alternatives: tuple[tuple[Condition, ...], ...]
+
+    def met(self, machine: Machine) -> bool | None:
+        """Whether one alternative is met; None where none is and one may be."""
+        said = [_all([condition.met(machine) for condition in one]) for one in self.alternatives]
+        if not said or any(said):
+            return True
+        return None if None in said else False
+
+    @property
+    def cuda(self) -> Version | None:
+        """The CUDA that it asks for, as its first alternative says in images of NVIDIA's."""
+        asked = (Version.parse(c.value) for one in self.alternatives for c in one if c.name == "cuda")
+        return next(filter(None, asked), None)
+
+
+def parse(text: str) -> Requirement:
+    """Read a variable's value; a condition that is none is kept as one that nobody can judge."""
+    return Requirement(
+        text=text,
+        alternatives=tuple(
+            tuple(_condition(word) for word in alternative.split(",") if word)
+            for alternative in text.split(" ")
+            if alternative.strip(",")
+        ),
+    )
+
+
+def of_environment(env: Mapping[str, str]) -> tuple[Requirement, ...]:
+    """Return every demand of an image; all of them must be met. None where it switches the check off."""
+    if env.get(DISABLE, "").lower() in ("1", "t", "true"):
+        return ()
+    return tuple(parse(value) for name, value in sorted(env.items()) if name.startswith(PREFIX) and value)
+
+
+def _condition(word: str) -> Condition:
+    found = _CONDITION.match(word)
+    return Condition(found[1].lower(), found[2], found[3]) if found else Condition(word, "", "")
+
+
+def _all(said: list[bool | None]) -> bool | None:
+    if False in said:
+        return False
+    return None if None in said else True
