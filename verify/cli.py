@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from pathlib import Path
@@ -87,7 +88,10 @@ def _sorry(sentence: str, status: int) -> int:
 
 def entry() -> None:
     """Leave the process with the exit status of ``main``."""
-    sys.exit(main())
+    status = main()
+    if status == INTERRUPTED:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C on the way out prints no trace
+    sys.exit(status)
 
 
 if __name__ == "__main__":

@@ -387,6 +387,7 @@ _USAGE = (
     "gpu-processes",
     "docker-ps",
     "dmesg-nvidia",
+    "journal-nvidia",
 )
 _USAGE_DEADLINE_S = 20
 

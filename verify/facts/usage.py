@@ -5,13 +5,13 @@ A card that does not tell a figure has None there, never 0: 0 % and 0 errors loo
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 from verify.facts import throttle
 from verify.facts.driver import driver_facts
 from verify.facts.holders import Process, card_processes, holders
+from verify.facts.kernel_log import kernel_log, slot
 from verify.facts.reading import is_sentinel, number, whole, word
 from verify.facts.smi import xml_gpus
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from verify.facts.card import Card
     from verify.recording import Recording
 
-_XID = re.compile(r"NVRM: Xid \(PCI:([0-9a-fA-F:.]+)\): (\d+)")
-_BUS = re.compile(r"([0-9a-fA-F]{4}):([0-9a-fA-F]{2}):([0-9a-fA-F]{2})(?:\.\d)?$")
 _UNCORRECTED = (
     "sram_uncorrectable",
     "sram_uncorrectable_parity",
@@ -56,7 +54,7 @@ class Faults:
     memory_repair_pending: bool | None
     memory_repair_failed: bool | None
     xids: tuple[int, ...] | None
-    """The driver's error numbers in the kernel's log, in its order; None where nobody read it."""
+    """The driver's error numbers in the kernel's log, each once; None where nobody read it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +118,7 @@ def _usage(
         memory_free_mib=_free(card, values),
         heat=_heat(card, values),
         throttle=throttle.from_mask(card.throttle_reasons) if reasons is None else reasons,
-        faults=_faults(values, None if xids is None else xids.get(_place(card.bus_id) or "", ())),
+        faults=_faults(values, None if xids is None else xids.get(slot(card.bus_id or ":"), ())),
         processes=card_processes(body, held) if _lists_processes(body, values) else None,
     )
 
@@ -184,17 +182,10 @@ def _yes(texts: Iterable[str | None]) -> bool | None:
 
 def _xids(recording: Recording) -> dict[str, tuple[int, ...]] | None:
     """Read the kernel's log; None where it was not read, or may not be."""
-    log = recording.command("dmesg-nvidia")
-    if log is None or not log.ok:
+    log = kernel_log(recording)
+    if not log.recorded:
         return None
     found: dict[str, tuple[int, ...]] = {}
-    for address, xid in _XID.findall(log.stdout):
-        place = _place(address) or address
-        found[place] = (*found.get(place, ()), int(xid))
+    for xid in log.xids:
+        found[xid.slot] = (*found.get(xid.slot, ()), xid.number)
     return found
-
-
-def _place(address: str | None) -> str | None:
-    """Write 00000000:3B:00.0 and 0000:3b:00 alike."""
-    match = _BUS.search(address or "")
-    return ":".join(match.groups()).lower() if match else None

@@ -6,10 +6,10 @@ The words are ours; every number is the card's, and a number that it does not te
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from verify.checks.check import count
+from verify.compat.xid import meaning
 from verify.facts import throttle
 
 if TYPE_CHECKING:
@@ -198,10 +198,8 @@ def _xids(xids: tuple[int, ...] | None) -> str:
         return "the kernel's log was not read, so Xid errors are not known"
     if not xids:
         return "no Xid error in the kernel's log"
-    counted = Counter(xids)
-    return "Xid errors in the kernel's log: " + ", ".join(
-        f"{xid}" + (f" ({times} times)" if times > 1 else "") for xid, times in counted.items()
-    )
+    told = (f"{xid} ({known.title})" if (known := meaning(xid)) else str(xid) for xid in xids)
+    return "Xid errors in the kernel's log: " + ", ".join(told)
 
 
 def _users(card: CardUsage) -> list[str]:

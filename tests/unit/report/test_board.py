@@ -41,7 +41,7 @@ def test_a_card_in_use_in_words_and_numbers() -> None:
         "power 287 W of the 400 W that it may draw; held back by its power limit",
         "uncorrected memory errors: 3 since the driver was loaded, 7 in its life",
         "4 remapped rows; a memory repair waits for a reset of the card",
-        "Xid errors in the kernel's log: 31, 94",
+        "Xid errors in the kernel's log: 31 (GPU memory page fault), 94 (",
         "used by python train.py --epochs 3 (pid 71, user alice, container alice-train, 20.0 GiB)",
         "the driver lists it on none: /usr/bin/nvidia-persistenced --verbose (pid 99, user root)",
     ):
