@@ -44,7 +44,7 @@ def compat(state: State) -> Verdict:
         said = ": error 804, forward compatibility was attempted on non supported HW" if refused else ""
         return failed(
             f"{what}; {names} cannot use them, only data-centre cards can{said}",
-            _without(ours, host.cuda),
+            _without(state, ours),
             (*evidence, *(state.container.framework.evidence if refused and not inside.init else ())),
             _BETWEEN,
         )
@@ -52,7 +52,7 @@ def compat(state: State) -> Verdict:
         return passed(f"{what}, which {'data-centre cards' if allowed else 'these cards'} allow", evidence)
     return warned(
         f"{what}; only data-centre cards and some others allow that, and nobody tried cuInit here",
-        _without(ours, host.cuda),
+        _without(state, ours),
         evidence,
     )
 
@@ -63,11 +63,16 @@ def _found(library: str | None, ours: Version | None, host: Version | None) -> s
     return f"the image's compatibility libraries are in use{where}{against}"
 
 
-def _without(ours: Version | None, host: Version | None) -> str:
+def _without(state: State, ours: Version | None) -> str:
+    """Say how to do without them: by minor-version compatibility, an older image, or a newer driver."""
     minimum = minimum_driver(ours) if ours else None
-    older = f"CUDA {host} or older" if host else "a CUDA not newer than the driver's"
-    driver = f", or driver {minimum} or newer on the host" if minimum else ", or a newer driver on the host"
-    return f"docker run -e LD_LIBRARY_PATH= … (without …/compat); or an image of {older}{driver}"
+    driver, cuda = state.driver.version or state.container.driver.version, state.driver.cuda
+    without = "docker run -e LD_LIBRARY_PATH= … (without …/compat)"
+    if ours and minimum and driver and driver >= minimum:
+        return f"{without}: driver {driver} runs programs of any CUDA {ours.major} by itself"
+    older = f"CUDA {cuda} or older" if cuda else "a CUDA not newer than the driver's"
+    newer = f"driver {minimum} or newer" if minimum else "a newer driver"
+    return f"an image of {older}, or {newer} on the host; {without}"
 
 
 def _allowed(cards: Iterable[Card]) -> bool | None:

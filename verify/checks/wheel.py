@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.compat.cuda import minimum_driver
 from verify.compat.wheels import ADDRESS, wheel_index
 from verify.facts.inside import capability
 
@@ -30,5 +31,8 @@ def capabilities(state: State) -> Mapping[str, tuple[int, int]]:
 def install(state: State) -> str:
     """Write ``pip install torch`` with the index for this driver and these cards."""
     driver = state.container.driver.version or state.driver.version
+    cuda = state.container.framework.found_cuda or state.container.inside.cuda
+    if driver is None and cuda:
+        driver = minimum_driver(cuda)  # it is at least that old one
     index = wheel_index(driver, set(capabilities(state).values())) or wheel_index(driver) or _LONGEST_KEPT
     return f"pip install torch --index-url {index}"
