@@ -52,6 +52,8 @@ def heat(card: CardUsage) -> str | None:
 
 def rows(card: CardUsage) -> list[tuple[str, str]]:
     """Return what there is to read of one card, as pairs of a label and a sentence."""
+    if not _has_figures(card):
+        return [("figures", "none in this recording: nvidia-smi -q did not answer, or nobody asked it")]
     return [
         ("work", _work(card)),
         ("memory", _memory(card)),
@@ -60,6 +62,12 @@ def rows(card: CardUsage) -> list[tuple[str, str]]:
         ("faults", _faults(card.faults, card.card.ecc)),
         *(("used by", text) for text in _users(card)),
     ]
+
+
+def _has_figures(card: CardUsage) -> bool:
+    own = card.card
+    figures = (own.utilization_percent, own.memory_total_mib, card.memory_free_mib, own.temperature_c)
+    return any(figure is not None for figure in (*figures, own.power_w, card.throttle, card.processes))
 
 
 def title(card: CardUsage) -> str:
@@ -106,7 +114,7 @@ def document(card: CardUsage) -> dict[str, Any]:
         "memory_repair_failed": faults.memory_repair_failed,
         "xids": None if faults.xids is None else list(faults.xids),
         "processes": None if card.processes is None else [process_document(p) for p in card.processes],
-        "says": dict(rows(card)[:5]),
+        "says": {label: text for label, text in rows(card) if label != "used by"},
     }
 
 
@@ -186,7 +194,7 @@ def _ecc(faults: Faults, mode: str | None) -> str:
     if faults.ecc_since_start is None and faults.ecc_ever is None:
         if mode == "Enabled":
             return "ECC is on, and how many memory errors it has counted is not told"
-        return "this card does not count memory errors (no ECC, or switched off)"
+        return "memory errors are not told (no ECC, switched off, or not recorded)"
     told = [(faults.ecc_since_start, "since the driver was loaded"), (faults.ecc_ever, "in its life")]
     return "uncorrected memory errors: " + ", ".join(
         f"{number or 'none'} {when}" for number, when in told if number is not None

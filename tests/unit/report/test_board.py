@@ -3,9 +3,12 @@ from __future__ import annotations
 import io
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rich.console import Console
 
 from tests.unit.report.cards import ECC, HELD, HOPPER, LOG, PS, document, xml
@@ -120,3 +123,30 @@ def test_the_document_has_the_same_and_null_for_what_is_not_told() -> None:
 def test_a_process_does_not_steer_the_terminal() -> None:
     text = shown(document(xml(), gpu_processes="71 alice \x1b[31mpython\n"))
     assert "\x1b" not in text
+
+
+def test_a_card_of_which_only_the_name_is_recorded_has_one_line() -> None:
+    text = shown(document(""))
+    assert "figures  none in this recording" in text
+    assert "does not tell" not in text
+
+
+RECORDINGS = sorted((Path(__file__).resolve().parents[2] / "recordings").glob("*.json"))
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    path=st.sampled_from(RECORDINGS),
+    name=st.sampled_from(
+        ["nvidia-smi-xml", "nvidia-smi-query", "gpu-processes", "docker-ps", "dmesg-nvidia"]
+    ),
+    cut=st.integers(0, 4000),
+    odd=st.text(max_size=30),
+)
+def test_whatever_a_recording_holds_there_is_a_board(path: Path, name: str, cut: int, odd: str) -> None:
+    recorded = json.loads(path.read_text())
+    entry = recorded.setdefault("commands", {}).setdefault(name, {"argv": [name], "rc": 0, "stdout": xml()})
+    text = str(entry.get("stdout") or "")
+    entry["stdout"] = text[:cut] + odd + text[cut + len(odd) :]
+    shown(recorded, 60)
+    json.dumps(documents(usage_facts(Recording.from_document(recorded))))
