@@ -67,23 +67,30 @@ def carried(driver: Version) -> Version | None:
     return max((cuda for cuda, packaged in packaged_drivers() if driver >= packaged), default=None)
 
 
+def _minor(driver: Version, own: Version | None, cuda: Version, package: str | None) -> str:
+    newest = packaged_drivers()[-1][1].major
+    least = " at least" if driver.major > newest else ""  # the table ends before this driver
+    also = f"; {package} in the image lifts that" if package else ""
+    return (
+        f"driver {driver} carries{least} CUDA {own or 'of an older release'}; CUDA {cuda} starts on it, "
+        f"as every {cuda.major}.x does from {_MINIMUM[cuda.major]} on, but what a program has as PTX only "
+        f"{'may fail' if least else 'fails'} (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222){also}"
+    )
+
+
 def serves(driver: Version, cuda: Version, forward: bool = False) -> Serves:  # noqa: FBT001, FBT002  # public
     """Say in which way a driver serves a CUDA; ``forward``: the cards may use the compatibility libraries."""
     cuda, own, minimum = minor(cuda), carried(driver), minimum_driver(cuda)
     package = compat_package(driver, cuda)
     if own is not None and cuda <= own:
         return Serves(How.RUNS, f"driver {driver} carries CUDA {own} itself, and older ones with it")
+    if cuda.major < min(_MINIMUM) and driver >= min(_MINIMUM.values()):
+        return Serves(How.RUNS, f"driver {driver} is newer than CUDA {cuda}, and drivers serve what is older")
     if minimum is None:
         known = ", ".join(str(major) for major in _MINIMUM)
         return Serves(None, f"CUDA {cuda} is not in our table (it has {known})")
     if driver >= minimum:
-        also = f"; {package} in the image lifts that" if forward and package else ""
-        return Serves(
-            How.MINOR,
-            f"driver {driver} carries CUDA {own or 'of an older release'} and starts every {cuda.major}.x from "
-            f"{minimum} on; what the program has as PTX only fails "
-            f"(CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222){also}",
-        )
+        return Serves(How.MINOR, _minor(driver, own, cuda, package if forward else None))
     if forward and package:
         return Serves(
             How.FORWARD,
