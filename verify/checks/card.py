@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import (
@@ -117,7 +118,10 @@ def xid(state: State) -> Verdict:
     summary = f"card {worst.slot} reported Xid {worst.number} ({title}) since the last boot{also}"
     remedy = known.remedy(f"{worst.slot}.0") if known else f"look it up: {CATALOG}"
     evidence = (worst.evidence, *(one.evidence for one in seen if one is not worst))
-    return failed(summary, remedy, evidence) if _serious(worst) else warned(summary, remedy, evidence)
+    if not _serious(worst):
+        return warned(summary, remedy, evidence)
+    # What a lost card says on its way out explains nothing.
+    return replace(failed(summary, remedy, evidence), because=("card.lost",))
 
 
 def _serious(one: Xid) -> bool:
@@ -128,5 +132,5 @@ def _serious(one: Xid) -> bool:
 CHECKS = (
     Check("card.present", Layer.CARD, present),
     Check("card.lost", Layer.CARD, lost, needs=("card.present",)),
-    Check("card.xid", Layer.CARD, xid, needs=("card.lost",)),
+    Check("card.xid", Layer.CARD, xid, needs=("card.present",)),
 )
