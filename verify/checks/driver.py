@@ -88,7 +88,9 @@ def answers(state: State) -> Verdict:
     if driver.partial:
         return warned(
             f"{summary}; but {', '.join(driver.partial)}: facts come from the forms that worked",
-            "nvidia-smi -q  # see which question fails",
+            "ln -s /usr/lib/wsl/lib/nvidia-smi /usr/local/bin/"
+            if state.host.wsl
+            else "nvidia-smi -q  # see which question fails",
             driver.evidence,
         )
     return passed(summary, driver.evidence)
