@@ -52,7 +52,8 @@ def hanging(deadline: float) -> tuple[float, dict[str, Any]]:
         pids = Path(folder) / ".pids"
         pids.touch()
         for command in content["commands"]:
-            for name in (command["argv"][0], *command.get("needs", []), *command.get("needs_any", [])):
+            names = (command["argv"][0], *command.get("needs", []), *command.get("needs_any", []))
+            for name in (name for name in names if "/" not in name):
                 (Path(folder) / name).write_text(_HANGS.format(pids=pids))
                 (Path(folder) / name).chmod(0o755)
         env = {**os.environ, "PATH": f"{folder}:{os.environ['PATH']}"}

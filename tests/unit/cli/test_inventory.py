@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -86,7 +87,7 @@ def test_an_ansible_inventory_that_fails(
 
 
 def test_without_ansible(hosts: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inventory.shutil, "which", lambda *_, **__: None)
+    monkeypatch.setattr(shutil, "which", lambda *_, **__: None)
     with pytest.raises(VerifyError, match="is not installed here"):
         listed(hosts)
 
