@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed
+from verify.checks.daemon_file import CHECKS as FILE
+from verify.checks.disk import CHECKS as DISK
+from verify.facts.daemon_file import DAEMON_JSON
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -19,6 +23,14 @@ def installed(state: State) -> Verdict:
     engine = state.engine
     if not engine.recorded:
         return not_recorded("docker version and docker info")
+    if engine.podman and not engine.answers:
+        beside = "; dockerd is there all the same" if engine.daemon_installed else ""
+        return failed(
+            f"the docker command is Podman's (podman-docker), it reaches no Docker Engine{beside}",
+            f"{'apt-get remove podman-docker' if beside else _ROLE}  # or stay with it: podman run "
+            "--device nvidia.com/gpu=all IMAGE",
+            engine.evidence,
+        )
     if not engine.client:
         found = (
             "dockerd is there, the docker command is not" if engine.daemon_installed else "there is no Docker"
@@ -45,7 +57,14 @@ def answers(state: State) -> Verdict:
     found, remedy = _silence(engine)
     units = (("docker.service", engine.unit_state), ("docker.socket", engine.socket_state))
     states = ", ".join(f"{unit} is {state}" for unit, state in units if state)
-    return failed(f"the Docker Engine {found}" + (f" ({states})" if states else ""), remedy, engine.evidence)
+    said = f'; it said: "{engine.log}"' if engine.log else ""
+    verdict = failed(
+        f"the Docker Engine {found}" + (f" ({states})" if states else "") + said,
+        remedy,
+        (*engine.evidence, *((f"docker-log: {engine.log}",) if said else ())),
+    )
+    # A full disk stops it too.
+    return replace(verdict, because=("engine.disk",))
 
 
 def _silence(engine: EngineFacts) -> tuple[str, str]:
@@ -68,7 +87,41 @@ def _silence(engine: EngineFacts) -> tuple[str, str]:
     return f"does not answer: {said}", "systemctl status docker; systemctl start docker"
 
 
+# By the first word of what the facts call a stranger.
+_STRANGERS = {
+    "Docker": "docker context use default  # the system's own engine; is there none? make site LIMIT=HOST",
+    "a": "snap remove docker && make site LIMIT=HOST  # its images go; role docker_engine installs another",
+    "rootless,": "nvidia-ctk runtime configure --runtime=docker --config=$HOME/.config/docker/daemon.json && "
+    "systemctl --user restart docker",
+}
+
+
+def kind(state: State) -> Verdict:
+    """Whether the daemon that answers reads the system's daemon.json, or knows the cards anyway (A6)."""
+    engine = state.engine
+    if not engine.answers:
+        return not_recorded("docker info")
+    context = f"docker-context: {engine.contexts[0]} is in use" if engine.contexts else ""
+    evidence = (*engine.evidence[:1], *((context,) if context else ()))
+    if engine.stranger is None:
+        return passed("the daemon that answers is the system's own", evidence)
+    if "nvidia" in engine.runtimes or engine.cdi_devices:
+        return passed(f"the daemon that answers is {engine.stranger}; it knows NVIDIA's cards", evidence)
+    others = [name for name in engine.contexts[1:] if name == "default"]
+    beside = "; the engine of the system is beside it (context default)" if others else ""
+    return failed(
+        f"the daemon that answers is {engine.stranger}: it does not read {DAEMON_JSON} and knows no card"
+        f"{beside}",
+        "docker context use default" if others else _STRANGERS[engine.stranger.split()[0]],
+        evidence,
+        (Layer.ENGINE, Layer.RUNTIME),
+    )
+
+
 CHECKS = (
     Check("engine.installed", Layer.ENGINE, installed),
-    Check("engine.answers", Layer.ENGINE, answers, needs=("engine.installed",)),
+    *FILE,
+    *DISK,
+    Check("engine.answers", Layer.ENGINE, answers, needs=("engine.installed", "engine.config")),
+    Check("engine.kind", Layer.ENGINE, kind, needs=("engine.answers",)),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed
+from verify.checks.requirement import CHECKS as REQUIREMENT
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -28,4 +29,4 @@ def present(state: State) -> Verdict:
     return passed(f"image {image.name} is {image.id}{digest}", image.evidence)
 
 
-CHECKS = (Check("image.present", Layer.IMAGE, present, needs=("engine.answers",)),)
+CHECKS = (Check("image.present", Layer.IMAGE, present, needs=("engine.answers",)), *REQUIREMENT)

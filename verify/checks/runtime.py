@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.cgroups import daemon_reload, no_cgroups
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.checks.mode import mode
 from verify.compat.engine import has_cdi, needs_cdi_feature
 from verify.facts.runtime import DAEMON_JSON
 from verify.findings import Layer
@@ -34,24 +36,15 @@ def in_file(state: State) -> Verdict:
     if runtime.config_file != DAEMON_JSON or not runtime.recorded or not runtime.readable:
         instead = f", which this daemon reads in the place of {DAEMON_JSON}"
         return not_recorded(runtime.config_file + (instead if runtime.config_file != DAEMON_JSON else ""))
-    if runtime.damage:
-        return failed(
-            f"{DAEMON_JSON} is damaged: {runtime.damage}",
-            f"correct that line, then: {_REGISTER}",
-            runtime.evidence,
-        )
+    if runtime.damage or runtime.empty:
+        return not_recorded(f"the runtimes in {DAEMON_JSON}: it is damaged, engine.config says where")
     if runtime.path is None:
         still = (
             " (the running daemon still has it: the next restart loses it)"
             if "nvidia" in state.engine.runtimes
             else ""
         )
-        empty = ", it is empty" if runtime.empty else ""
-        # nvidia-ctk refuses a file of zero bytes.
-        remedy = f"echo '{{}}' > {DAEMON_JSON} && {_REGISTER}" if runtime.empty else _REGISTER
-        return failed(
-            f"{DAEMON_JSON} does not name the runtime nvidia{empty}{still}", remedy, runtime.evidence
-        )
+        return failed(f"{DAEMON_JSON} does not name the runtime nvidia{still}", _REGISTER, runtime.evidence)
     return passed(f"{DAEMON_JSON} names the runtime nvidia: {runtime.path}", runtime.evidence)
 
 
@@ -69,18 +62,20 @@ def in_daemon(state: State) -> Verdict:
         )
     if "nvidia" in engine.runtimes:
         return passed(f"the running daemon has the runtime nvidia: {engine.runtimes['nvidia']}", evidence)
-    listed = ", ".join(engine.runtimes) or "none"
-    if engine.stranger:
-        return failed(
-            f"the running daemon has no runtime nvidia (it has: {listed}); it is {engine.stranger}",
-            "make site LIMIT=HOST  # role docker_engine says what to do about this engine",
-            evidence,
-            (Layer.ENGINE, Layer.RUNTIME),
-        )
+    return replace(_unknown_to_it(state, evidence), because=("engine.kind",))
+
+
+def _unknown_to_it(state: State, evidence: tuple[str, ...]) -> Verdict:
+    listed = ", ".join(state.engine.runtimes) or "none"
     if state.runtime.path:
+        written, since = state.daemon_file.written, state.toolkit.daemon_since
+        late = written is not None and since is not None and since < written
+        when = f": it started at {since}, the file was written at {written}" if late else ""
+        still = "still missing? This daemon reads another file: systemctl cat docker"
         return failed(
-            f"{DAEMON_JSON} names the runtime nvidia, the running daemon does not have it (it has: {listed})",
-            "systemctl restart docker  # still missing? This daemon reads another file: systemctl cat docker",
+            f"{DAEMON_JSON} names the runtime nvidia, the running daemon does not have it (it has: {listed})"
+            f"{when}",
+            "systemctl restart docker  # " + ("a reload is not enough" if late else still),
             (*evidence, *state.runtime.evidence),
             (Layer.ENGINE, Layer.RUNTIME),
         )
@@ -124,5 +119,6 @@ CHECKS = (
     Check(
         "runtime.daemon-reload", Layer.RUNTIME, daemon_reload, needs=("engine.answers", "toolkit.installed")
     ),
+    Check("runtime.mode", Layer.RUNTIME, mode, needs=("toolkit.installed",)),
     Check("runtime.cdi-enabled", Layer.RUNTIME, cdi_enabled, needs=("engine.answers",)),
 )

@@ -17,6 +17,7 @@ from verify.checks import (
     package_manager,
     race,
     runtime,
+    sources,
     toolkit,
 )
 from verify.checks.applies import not_here
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 STACK: tuple[Check, ...] = (
     *host.CHECKS,
     *package_manager.CHECKS,
+    *sources.CHECKS,
     *card.CHECKS,
     *module.CHECKS,
     *driver.CHECKS,

@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.facts.apt_history import DriverUpgrade, driver_upgrade
+from verify.facts.brand import brands
 from verify.facts.build import BuildFacts, build_facts
 from verify.facts.card import CardFacts, card_facts
 from verify.facts.container import ImageFacts, Run, image_facts, runs
+from verify.facts.daemon_file import DaemonFileFacts, daemon_file_facts
+from verify.facts.disk import Store, stores
 from verify.facts.driver import DriverFacts, driver_facts
 from verify.facts.engine import EngineFacts, engine_facts
 from verify.facts.extensions import PackageFacts, package_facts
 from verify.facts.fabric import FabricFacts, fabric_facts
 from verify.facts.framework import FrameworkFacts, framework_facts
 from verify.facts.host import HostFacts, host_facts
+from verify.facts.image_python import ImagePython, image_python
 from verify.facts.inside import InsideFacts, inside_facts
 from verify.facts.kernel_log import KernelLog, kernel_log
 from verify.facts.module import ModuleFacts, module_facts
@@ -23,6 +27,7 @@ from verify.facts.peers import PeerFacts, peer_facts
 from verify.facts.race import Lane, lanes
 from verify.facts.runtime import RuntimeFacts, runtime_facts
 from verify.facts.signing import SigningFacts, signing_facts
+from verify.facts.sources import SourcesFacts, sources_facts
 from verify.facts.toolkit import ToolkitFacts, toolkit_facts
 from verify.recording import Recording
 
@@ -44,6 +49,7 @@ class ContainerFacts:
     packages: PackageFacts
     peers: PeerFacts
     simulated: bool
+    python: ImagePython
     host_libcuda: bool | None
     """Whether the host has libcuda; None where nobody looked."""
 
@@ -55,6 +61,7 @@ class State:
     recorded: bool
     host: HostFacts
     manager: ManagerFacts
+    sources: SourcesFacts
     log: KernelLog
     card: CardFacts
     module: ModuleFacts
@@ -63,7 +70,11 @@ class State:
     upgrade: DriverUpgrade | None
     fabric: FabricFacts
     driver: DriverFacts
+    brands: tuple[str, ...]
+    """The cards' brands, as an image's demand may name them; one a card where they are known."""
     engine: EngineFacts
+    daemon_file: DaemonFileFacts
+    stores: tuple[Store, ...]
     toolkit: ToolkitFacts
     runtime: RuntimeFacts
     runs: Mapping[str, Run]
@@ -86,6 +97,7 @@ def state(
         recorded=host is not None,
         host=host_facts(seen),
         manager=manager_facts(seen),
+        sources=sources_facts(seen),
         log=kernel_log(seen),
         card=card_facts(seen),
         module=module_facts(seen),
@@ -94,7 +106,10 @@ def state(
         upgrade=driver_upgrade(seen),
         fabric=fabric_facts(seen),
         driver=driver_facts(seen),
+        brands=brands(seen),
         engine=engine_facts(seen),
+        daemon_file=daemon_file_facts(seen),
+        stores=stores(seen, engine_facts(seen)),
         toolkit=toolkit_facts(seen),
         runtime=runtime_facts(seen),
         runs=runs(seen),
@@ -115,6 +130,7 @@ def _container(host: Recording, inside: Recording, *, recorded: bool) -> Contain
         packages=package_facts(inside),
         peers=peer_facts(inside),
         simulated=inside.simulated or host.simulated,
+        python=image_python(host),
         host_libcuda=bool(inside_facts(host).files) if looked else None,
     )
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
-from verify.compat.engine import has_cdi
+from verify.checks.cdi import cdi_spec
+from verify.checks.check import Check, Verdict, failed, not_recorded, passed, warned
+from verify.checks.packages import held, origin
 from verify.compat.toolkit import SAFE_FLOOR, SAFE_FLOOR_SOURCE, cves, field_bug
-from verify.facts.toolkit import CDI_KIND, PACKAGES
+from verify.facts.toolkit import PACKAGES
 from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.checks.state import State
-    from verify.facts.toolkit import CdiSpec, ToolkitFacts
 
 _ROLE = "make site LIMIT=HOST  # role nvidia_container_toolkit"
 
@@ -29,11 +29,15 @@ def installed(state: State) -> Verdict:
         return not_recorded("the versions of the toolkit's four packages")
     missing = [name for name in PACKAGES if name not in toolkit.packages]
     if missing:
-        return failed(
-            f"{len(missing)} of the toolkit's 4 packages are not installed: {', '.join(missing)}",
-            f"{_ROLE} installs all 4",
-            toolkit.evidence,
+        stuck = [name for name in toolkit.held or () if name in toolkit.packages]
+        also = f"; {', '.join(stuck)} is held, which keeps the others out" if stuck else ""
+        verdict = failed(
+            f"{len(missing)} of the toolkit's 4 packages are not installed: {', '.join(missing)}{also}",
+            f"{_ROLE} installs all 4" if not stuck else f"apt-mark unhold {' '.join(stuck)} && {_ROLE}",
+            (*toolkit.evidence, *(toolkit.held_evidence if stuck else ())),
         )
+        # Where apt cannot read its sources, nothing can be installed.
+        return replace(verdict, because=("host.package-sources",))
     return passed("all 4 packages of the NVIDIA Container Toolkit are installed", toolkit.evidence)
 
 
@@ -47,10 +51,13 @@ def one_version(state: State) -> Verdict:
         listed = ", ".join(f"{name} {version}" for name, version in toolkit.packages.items())
         newest = max(toolkit.versions.values(), default=None)
         goal = next((v for v in versions if newest and v.startswith(str(newest))), versions[-1])
+        stuck = list(toolkit.held or ())
+        release = f"apt-mark unhold {' '.join(stuck)} && " if stuck else ""
+        also = f"; held: {', '.join(stuck)}" if stuck else ""
         return failed(
-            f"the toolkit's packages are of {len(versions)} versions: {listed}",
-            _install(goal),
-            toolkit.evidence,
+            f"the toolkit's packages are of {len(versions)} versions: {listed}{also}",
+            f"{release}{_install(goal)}",
+            (*toolkit.evidence, *(toolkit.held_evidence if stuck else ())),
         )
     if len(toolkit.packages) < len(PACKAGES):
         return not_recorded(f"{len(toolkit.packages)} of 4 packages are installed, nothing to compare")
@@ -93,58 +100,12 @@ def known_fault(state: State) -> Verdict:
     return passed(f"no fault in the field is known of {versions[-1]}", state.toolkit.evidence)
 
 
-def cdi_spec(state: State) -> Verdict:
-    """Whether a CDI specification describes the cards."""
-    toolkit, engine = state.toolkit, state.engine.version
-    if engine and not has_cdi(engine):
-        return not_applicable(
-            f"engine older than 25 ({engine}): it does not know CDI", state.engine.evidence[:1]
-        )
-    if toolkit.specs is None:
-        return not_recorded("/etc/cdi and /var/run/cdi")
-    named = [spec for spec in toolkit.specs if spec.devices]
-    if not named:
-        return no_spec(toolkit)
-    twins = twin_specs(named)
-    if twins:
-        return failed(
-            f"{twins[0]} and {twins[1]} both describe {twins[2]}: an engine then takes neither",
-            f"mv {twins[1]} {twins[1]}.aside && nvidia-ctk cdi list",
-            toolkit.spec_evidence,
-        )
-    names = ", ".join(named[0].devices)
-    return passed(
-        f"{named[0].path} describes {len(named[0].devices)} devices: {names}", toolkit.spec_evidence
-    )
-
-
-def no_spec(toolkit: ToolkitFacts) -> Verdict:
-    """Say what there is where no file describes a card."""
-    remedy = "nvidia-ctk cdi generate --output=/var/run/cdi/nvidia.yaml && nvidia-ctk cdi list"
-    if toolkit.unreadable_specs:
-        return failed(
-            f"{toolkit.unreadable_specs[0]} is not a readable CDI specification",
-            remedy,
-            toolkit.spec_evidence,
-        )
-    if toolkit.unread_specs:
-        return not_recorded(f"the text of {toolkit.unread_specs[0]}")
-    return failed("0 CDI specifications describe an NVIDIA card", remedy, toolkit.spec_evidence)
-
-
-def twin_specs(specs: list[CdiSpec]) -> tuple[str, str, str] | None:
-    """Return two files of one folder for the same device, and that device: CDI drops what it finds twice."""
-    for one, other in combinations(specs, 2):
-        both = sorted(set(one.devices) & set(other.devices))
-        if both and one.path.rpartition("/")[0] == other.path.rpartition("/")[0]:
-            return one.path, other.path, f"{CDI_KIND}={both[0]}"
-    return None
-
-
 CHECKS = (
     Check("toolkit.installed", Layer.TOOLKIT, installed),
     Check("toolkit.one-version", Layer.TOOLKIT, one_version, needs=("toolkit.installed",)),
     Check("toolkit.safe-version", Layer.TOOLKIT, safe_version, needs=("toolkit.installed",)),
     Check("toolkit.known-fault", Layer.TOOLKIT, known_fault, needs=("toolkit.installed",)),
+    Check("toolkit.held", Layer.TOOLKIT, held, needs=("toolkit.installed",)),
+    Check("toolkit.origin", Layer.TOOLKIT, origin, needs=("toolkit.installed",)),
     Check("toolkit.cdi-spec", Layer.TOOLKIT, cdi_spec, needs=("toolkit.installed", "driver.answers")),
 )

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.checks.causes import cause
 from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.device_driver import no_device_driver
 from verify.checks.runtime import by_cdi
 from verify.compat.engine import has_cdi
 from verify.findings import Layer
@@ -76,7 +78,7 @@ def gives_none(state: State) -> Verdict:
     """Whether a container that does not ask sees nothing."""
     run = state.runs.get("run-none")
     if run is None or not run.ran:
-        return _unjudged(run, "run-none")
+        return _unjudged(state, run, "run-none")
     default = state.engine.default_runtime
     evidence = (*run.evidence, *((f"docker-info: DefaultRuntime: {default}",) if default else ()))
     if run.cards and state.engine.nvidia_is_default:
@@ -95,7 +97,7 @@ def gives_none(state: State) -> Verdict:
             (Layer.RUNTIME, Layer.CONTAINER),
         )
     if not run.no_program and run.refused:
-        return _broken(run, "a container that does not ask for a card")
+        return _broken(state, run, "a container that does not ask for a card")
     if state.engine.nvidia_is_default:
         return warned(
             f"runtime {state.engine.default_runtime} is the default: {EVERY_CONTAINER} "
@@ -117,19 +119,26 @@ def _run(name: str, state: State) -> tuple[Run | None, Verdict]:
         )
     if run is None or not (run.ran or run.timed_out):
         return None, not_recorded(name + (f" ({run.said})" if run and run.said else ""))
-    return run, _broken(run, f"`docker run {FORMS[name]}`")
+    return run, _broken(state, run, f"`docker run {FORMS[name]}`")
 
 
-def _broken(run: Run, what: str) -> Verdict:
+def _broken(state: State, run: Run, what: str) -> Verdict:
     """Say why a container saw no card, by the text of the daemon."""
     if run.timed_out:
         return failed(f"{what} did not end in time", "journalctl -u docker -n 50; dmesg | tail", run.evidence)
     known = cause(run.whole)
     if known:
-        meaning, remedy = known
-        return failed(
-            f"{what} gives no card: {meaning}", remedy, run.evidence, (Layer.RUNTIME, Layer.CONTAINER)
+        seen: tuple[str, ...] = ()
+        meaning, remedy, because = known.meaning, known.remedy, known.because
+        if known.id == "no-device-driver":
+            meaning, remedy, seen, because = no_device_driver(state, known)
+        verdict = failed(
+            f"{what} gives no card: {meaning}",
+            remedy,
+            (*run.evidence, *seen),
+            (Layer.RUNTIME, Layer.CONTAINER),
         )
+        return replace(verdict, because=because)
     if run.no_program:
         return failed(
             f"{what} gives no card: nothing of the driver is in the container (0 cards, no nvidia-smi)",
@@ -141,9 +150,9 @@ def _broken(run: Run, what: str) -> Verdict:
     return failed(f"{what} gives no card{said}", "journalctl -u docker -n 20", run.evidence)
 
 
-def _unjudged(run: Run | None, name: str) -> Verdict:
+def _unjudged(state: State, run: Run | None, name: str) -> Verdict:
     if run is not None and run.timed_out:
-        return _broken(run, "a container that does not ask for a card")
+        return _broken(state, run, "a container that does not ask for a card")
     return not_recorded(name + (f" ({run.said})" if run and run.said else ""))
 
 

@@ -36,3 +36,18 @@ def field_bug(version: Version) -> FieldBug | None:
         if version in [Version.of(text) for text in row["versions"]]:
             return FieldBug(str(row["summary"]), str(row["fixed"]), str(row["source"]))
     return None
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaNeeds:
+    """The engine that reads a CDI schema, and the flag that makes the toolkit write an older one."""
+
+    docker: Version
+    flag: str
+
+
+def schema_needs(schema: Version) -> SchemaNeeds | None:
+    """Return what a specification of this schema needs; None where every engine that knows CDI reads it."""
+    known = [row for row in rows("toolkit", "cdi_schemas") if schema >= Version.of(row["schema"])]
+    newest = max(known, key=lambda row: Version.of(row["schema"]), default=None)
+    return SchemaNeeds(Version.of(newest["docker"]), str(newest["feature_flag"])) if newest else None

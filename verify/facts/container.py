@@ -53,6 +53,8 @@ class ImageFacts:
     id: str | None
     name: str | None
     digest: str | None
+    env: Mapping[str, str] | None
+    """None where it was not recorded."""
     said: str
     evidence: tuple[str, ...]
 
@@ -93,9 +95,17 @@ def image_facts(recording: Recording) -> ImageFacts:
         id=as_text(image.get("Id")),
         name=as_text(next(iter(tags), None)) or (entry.argv[-1] if entry and entry.argv else None),
         digest=as_text(next(iter(digests), None)),
+        env=_environment(as_object(image.get("Config"))),
         said=(entry.error or first_line(entry.stderr)) if entry else "",
         evidence=(_cited(entry, image),) if entry else (),
     )
+
+
+def _environment(config: Mapping[str, Any]) -> Mapping[str, str] | None:
+    if "Env" not in config:
+        return None
+    rows = (text.partition("=") for text in as_list(config["Env"]) if isinstance(text, str))
+    return {name: value for name, _, value in rows}
 
 
 def _cited(entry: CommandEntry, image: Mapping[str, Any]) -> str:

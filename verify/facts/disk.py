@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.source import as_number, cite, file_text
+from verify.facts.daemon_file import DAEMON_JSON, parse
+from verify.facts.source import as_number, as_text, cite, file_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +36,8 @@ class Store:
 
 def stores(recording: Recording, engine: EngineFacts) -> tuple[Store, ...]:
     """Return where this engine keeps images, as far as it was recorded."""
-    root = engine.root or _DEFAULT_ROOT
+    written, _ = parse(file_text(recording, DAEMON_JSON) or "")
+    root = engine.root or as_text(written.get("data-root")) or _DEFAULT_ROOT
     paths = [root, *([CONTAINERD] if engine.containerd_images else [])]
     found = ((path, recording.disks.get(path)) for path in paths)
     return tuple(

@@ -19,6 +19,9 @@ _UNREACHABLE = re.compile(
 )
 _LONGEST = 200
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
+_NO_START = re.compile(
+    r"((?:failed to start daemon|unable to configure the Docker daemon|failed to load listeners)[^\n]*)"
+)
 _PODMAN = re.compile(r"Emulate Docker CLI using podman|/podman\b")
 
 
@@ -54,6 +57,7 @@ class EngineFacts:
     root: str | None
     containerd_images: bool
     contexts: tuple[str, ...]
+    log: str | None
     evidence: tuple[str, ...]
     said: str
 
@@ -98,6 +102,7 @@ def engine_facts(recording: Recording) -> EngineFacts:
         root=as_text(document.get("DockerRootDir")),
         containerd_images="io.containerd.snapshotter" in str(document.get("DriverStatus")),
         contexts=_contexts(recording.command("docker-context")),
+        log=_log(recording.command("docker-log")),
         evidence=tuple(_evidence(asked, unit, socket, document)),
         said=_said(lead),
     )
@@ -172,6 +177,12 @@ def _contexts(entry: CommandEntry | None) -> tuple[str, ...]:
     rows = [json_object(line) or {} for line in (entry.stdout if entry and entry.ok else "").splitlines()]
     rows.sort(key=lambda row: row.get("Current") is not True)
     return tuple(str(row["Name"]) for row in rows if as_text(row.get("Name")))
+
+
+def _log(entry: CommandEntry | None) -> str | None:
+    """Return why the daemon did not start, by its own last word."""
+    lines = _NO_START.findall(entry.stdout) if entry and not entry.timed_out else []
+    return lines[-1].strip()[:_LONGEST] if lines else None
 
 
 def _properties(entry: CommandEntry | None) -> dict[str, str]:

@@ -29,6 +29,8 @@ _ERRORS = re.compile(
     r"^[EW]: .*(?:Signed-By|NO_PUBKEY|not signed|list of sources|Malformed|is not known).*$", re.MULTILINE
 )
 _NAMES_ONE = re.compile(r"^\s*#?\s*(?:deb\b|Types:)", re.MULTILINE)
+_ANSWER = re.compile(r"unsupported|not found|\b40[34]\b", re.IGNORECASE)
+_OURS = re.compile(r"nvidia|cuda|docker")
 _ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
 
 
@@ -51,7 +53,7 @@ class SourcesFacts:
     pages: tuple[tuple[str, str], ...]
     """Files that hold a web page, and its first line: apt then reads no source at all."""
     comments: tuple[tuple[str, str], ...]
-    """Files that name no repository, and their first line."""
+    """Files that hold what a server answered in the place of a list, and their first line."""
     retired: tuple[tuple[str, str], ...]
     """Where the retired key is named, and the line."""
     complaints: tuple[str, ...]
@@ -73,11 +75,20 @@ def sources_facts(recording: Recording) -> SourcesFacts:
         comments=tuple(
             (path, first_line(text))
             for path, text in files.items()
-            if path not in named and text.strip() and not _NAMES_ONE.search(text)
+            if path not in named and _is_answer(path, text)
         ),
         retired=tuple(_retired(recording, files)),
         complaints=tuple(_complaints(recording)),
         files=tuple(files),
+    )
+
+
+def _is_answer(path: str, text: str) -> bool:
+    """Whether a file without any repository is an answer like "# Unsupported distribution!", not a note."""
+    folder, _, name = path.rpartition("/")
+    ours = _OURS.search(name) or _ANSWER.search(text)
+    return (
+        f"{folder}/" == SOURCES_FOLDER and bool(text.strip()) and not _NAMES_ONE.search(text) and bool(ours)
     )
 
 
@@ -94,10 +105,10 @@ def _architecture(recording: Recording) -> str:
 
 
 def _normal(url: str, architecture: str) -> str:
-    """Write an address as it is compared: no scheme, no $(ARCH), no double or last slash."""
-    plain = re.sub(r"^[a-z0-9+]+:/*", "", url.replace("$(ARCH)", architecture), flags=re.IGNORECASE)
+    """Write an address as it is compared: no $(ARCH), no double or last slash."""
+    scheme, colon, plain = url.replace("$(ARCH)", architecture).partition("://")
     host, slash, path = plain.partition("/")
-    return re.sub(r"/+", "/", host.lower() + slash + path).rstrip("/")
+    return scheme.lower() + colon + re.sub(r"/+", "/", host.lower() + slash + path).rstrip("/")
 
 
 def _entries(path: str, text: str, architecture: str) -> Iterator[Entry]:

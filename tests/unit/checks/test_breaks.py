@@ -52,7 +52,7 @@ BREAKS = (
         "driver-library-emptied",
         Layer.DRIVER,
         frozenset({"driver.answers"}),
-        frozenset({Layer.HOST, Layer.CARD, Layer.MODULE, Layer.ENGINE, Layer.RUNTIME, Layer.IMAGE}),
+        frozenset({Layer.HOST, Layer.CARD, Layer.MODULE, Layer.ENGINE, Layer.RUNTIME}),
     ),
     Break(
         "toolkit-skew",

@@ -139,6 +139,42 @@ def _older_module(m: Machine) -> None:
         m.files[path]["text"] = text
 
 
+def _one_held(m: Machine) -> None:
+    m.commands["held-packages"]["stdout"] = "libnvidia-container1\n"
+
+
+def _two_keys(m: Machine) -> None:
+    text = "deb https://nvidia.github.io/libnvidia-container/stable/deb/amd64/ /\n"
+    m.files["/etc/apt/sources.list.d/nvidia-docker.list"] = {"text": text}
+
+
+def _damaged_file(m: Machine) -> None:
+    m.files["/etc/docker/daemon.json"]["text"] = '{"log-driver": "journald",}\n'
+    for name in ("docker-info", "docker-version"):
+        m.commands[name].update(REFUSED)
+
+
+def _full_disk(m: Machine) -> None:
+    assert m.host
+    m.host["disks"]["/var/lib/docker"]["free"] = 4096
+
+
+def _snap(m: Machine) -> None:
+    _only_runc(m)
+    m.info(DockerRootDir="/var/snap/docker/common/var-lib-docker")
+
+
+def _no_such_mode(m: Machine) -> None:
+    m.files["/etc/nvidia-container-runtime/config.toml"]["text"] = (
+        '[nvidia-container-runtime]\nmode = "bogus"\n'
+    )
+
+
+def _newer_cuda_than_the_driver(m: Machine) -> None:
+    inspect = m.commands["image-inspect"]
+    inspect["stdout"] = inspect["stdout"].replace("cuda>=13.0", "cuda>=14.0")
+
+
 def _no_docker(m: Machine) -> None:
     for name in ("docker-info", "docker-version"):
         m.commands[name]["missing"] = True
@@ -191,6 +227,7 @@ PREPARED: dict[str, Change] = {"framework.peer-to-peer": _copies(right=True)}
 # The status that the change must give.
 COMPLAINS: dict[str, tuple[Status, Change]] = {
     "host.recorded": (Status.WARN, _late),
+    "host.package-sources": (Status.FAIL, _two_keys),
     "host.system": (Status.WARN, lambda m: m.files.update({"/etc/os-release": {"text": "ID=nixos\n"}})),
     "host.package-manager": (Status.FAIL, _half_configured),
     "card.present": (Status.FAIL, _no_card),
@@ -218,16 +255,22 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     "driver.security-floor": (Status.WARN, _driver("580.65.06")),
     "driver.branch": (Status.WARN, _driver("535.309.01")),
     "engine.installed": (Status.FAIL, _no_docker),
+    "engine.config": (Status.FAIL, _damaged_file),
+    "engine.disk": (Status.FAIL, _full_disk),
     "engine.answers": (Status.FAIL, _refuse("docker-info")),
+    "engine.kind": (Status.FAIL, _snap),
     "toolkit.installed": (Status.FAIL, _packages("nvidia-container-toolkit 1.20.2-1 installed\n")),
     "toolkit.one-version": (Status.FAIL, _packages(_all_of("1.20.2-1").replace("1.20.2", "1.20.1", 1))),
     "toolkit.safe-version": (Status.FAIL, _packages(_all_of("1.19.0-1"))),
     "toolkit.known-fault": (Status.WARN, _packages(_all_of("1.19.1-1"))),
+    "toolkit.held": (Status.WARN, _one_held),
+    "toolkit.origin": (Status.WARN, _packages(_all_of("1.20.2-1") + "nvidia-docker2 2.13.0-1 installed\n")),
     "toolkit.cdi-spec": (Status.FAIL, _no_specs),
     "runtime.in-file": (Status.FAIL, _no_runtime_in_file),
     "runtime.in-daemon": (Status.FAIL, _only_runc),
     "runtime.no-cgroups": (Status.FAIL, _no_cgroups),
     "runtime.daemon-reload": (Status.WARN, lambda m: m.info(ServerVersion="28.5.1")),
+    "runtime.mode": (Status.FAIL, _no_such_mode),
     "runtime.cdi-enabled": (Status.FAIL, lambda m: m.info(CDISpecDirs=[])),
     **{f"container.{name}": (Status.FAIL, _refuse(name)) for name in (
         "run-gpus-all", "run-gpus-first", "run-runtime", "run-runtime-first",
@@ -240,6 +283,7 @@ COMPLAINS: dict[str, tuple[Status, Change]] = {
     "container.capabilities": (Status.FAIL, _inside("cuda", library=None, real=None, error="no file")),
     "container.cuda": (Status.FAIL, _inside("cuda", init=999)),
     "container.shm": (Status.WARN, _little_shm),
+    "image.requirement": (Status.FAIL, _newer_cuda_than_the_driver),
     "image.present": (Status.FAIL, lambda m: m.commands["image-inspect"].update(rc=1, stdout="[]\n")),
     "framework.torch": (Status.FAIL, lambda m: m.torch(torch=None, error="ImportError: libcudart.so.13")),
     "framework.cpu-build": (Status.FAIL, lambda m: m.torch(torch="2.13.0+cpu", cuda=None)),
@@ -264,6 +308,7 @@ _ABSENT_FILES: dict[str, tuple[str, ...]] = {
     "module.loaded": MODULE,
     "driver.version-mismatch": MODULE,
     "runtime.in-file": ("/etc/docker/daemon.json",),
+    "host.package-sources": ("/etc/apt/sources.list.d/nvidia-container-toolkit.list",),
 }
 _ABSENT_COMMANDS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("card.lost", "card.xid"), ("dmesg-nvidia",)),
@@ -279,6 +324,10 @@ _ABSENT_COMMANDS: dict[str, tuple[str, ...]] = {
         ("toolkit-packages",),
     ),
     **{name: (name.removeprefix("container."),) for name in CHECK_IDS if name.startswith("container.run-")},
+    "toolkit.held": ("held-packages",),
+    "toolkit.origin": ("toolkit-packages",),
+    "engine.kind": ("docker-info",),
+    "image.requirement": ("image-inspect",),
     "image.present": ("image-inspect",),
 }
 IDS = [name for name in CHECK_IDS if name not in (NO_RECORDING, EXPECTED_MISSING)]
