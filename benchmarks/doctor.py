@@ -2,8 +2,8 @@
 
 usage: doctor.py [RECORDING…]; without one, the largest of tests/recordings, and healthy ones. Every figure
 is the median of several runs, each a process of its own, with the modules compiled by a first one, as every
-start but the first finds them (in a cache of the benchmark's own). The goal is 0.5 s; nothing fails where it is
-missed.
+start but the first finds them (in a cache of the benchmark's own). The goal is 0.5 s; nothing fails where it
+is missed.
 """
 
 from __future__ import annotations
