@@ -25,10 +25,11 @@ class How(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Serves:
-    """In which way (None: our tables do not know this CUDA), and why, as a sentence."""
+    """In which way (None: our tables do not know this CUDA), why, and NVIDIA's package for the pair."""
 
     how: How | None
     why: str
+    package: str | None = None
 
     @property
     def starts(self) -> bool:
@@ -70,10 +71,10 @@ def carried(driver: Version) -> Version | None:
 def _minor(driver: Version, own: Version | None, cuda: Version, package: str | None) -> str:
     newest = packaged_drivers()[-1][1].major
     least = " at least" if driver.major > newest else ""  # the table ends before this driver
-    also = f"; {package} in the image lifts that" if package else ""
+    also = "; its cuda-compat package in the image lifts that" if package else ""
     return (
-        f"driver {driver} carries{least} CUDA {own or 'of an older release'}; CUDA {cuda} starts on it, "
-        f"as every {cuda.major}.x does from {_MINIMUM[cuda.major]} on, but what a program has as PTX only "
+        f"every CUDA {cuda.major}.x starts from driver {_MINIMUM[cuda.major]} on; driver {driver} carries{least} "
+        f"{own or 'an older release'}, so what a program has as PTX only "
         f"{'may fail' if least else 'fails'} (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222){also}"
     )
 
@@ -81,20 +82,63 @@ def _minor(driver: Version, own: Version | None, cuda: Version, package: str | N
 def serves(driver: Version, cuda: Version, forward: bool = False) -> Serves:  # noqa: FBT001, FBT002  # public
     """Say in which way a driver serves a CUDA; ``forward``: the cards may use the compatibility libraries."""
     cuda, own, minimum = minor(cuda), carried(driver), minimum_driver(cuda)
-    package = compat_package(driver, cuda)
+    package = compat_package(driver, cuda) if forward else None
     if own is not None and cuda <= own:
-        return Serves(How.RUNS, f"driver {driver} carries CUDA {own} itself, and older ones with it")
+        return Serves(How.RUNS, f"driver {driver} carries CUDA {own} itself, and what is older runs on it")
     if cuda.major < min(_MINIMUM) and driver >= min(_MINIMUM.values()):
-        return Serves(How.RUNS, f"driver {driver} is newer than CUDA {cuda}, and drivers serve what is older")
+        return Serves(How.RUNS, f"driver {driver} is newer than CUDA {cuda}, and what is older runs on it")
     if minimum is None:
         known = ", ".join(str(major) for major in _MINIMUM)
         return Serves(None, f"CUDA {cuda} is not in our table (it has {known})")
     if driver >= minimum:
-        return Serves(How.MINOR, _minor(driver, own, cuda, package if forward else None))
-    if forward and package:
-        return Serves(
-            How.FORWARD,
-            f"CUDA {cuda} needs driver {minimum} or newer, the driver is {driver}; {package} in the image, "
-            f"LD_LIBRARY_PATH on it, makes up for that on this card",
+        return Serves(How.MINOR, _minor(driver, own, cuda, package), package)
+    needs = f"CUDA {cuda.major} needs driver {minimum} or newer, the driver is {driver}"
+    if package:
+        makes_up = (
+            "its cuda-compat package in the image, LD_LIBRARY_PATH on it, makes up for that on this card"
         )
-    return Serves(How.NO, f"CUDA {cuda} needs driver {minimum} or newer, the driver is {driver}")
+        return Serves(How.FORWARD, f"{needs}; {makes_up}", package)
+    return Serves(How.NO, needs)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolkitCards:
+    """The compute capabilities that a toolkit compiles for, from the oldest to the newest."""
+
+    oldest: tuple[int, int]
+    newest: tuple[int, int]
+
+
+@cache
+def _toolkits() -> tuple[tuple[Version, Version, ToolkitCards], ...]:
+    def pair(text: str) -> tuple[int, int]:
+        first, second = Version.of(text).parts[:2]
+        return first, second
+
+    return tuple(
+        (
+            Version.of(row["from"]),
+            Version.of(row["to"]),
+            ToolkitCards(pair(row["oldest"]), pair(row["newest"])),
+        )
+        for row in rows("cuda", "toolkit_cards")
+    )
+
+
+def toolkit_cards(cuda: Version) -> ToolkitCards | None:
+    """Return the cards of a toolkit; None for one that the table does not have."""
+    asked = minor(cuda)
+    return next((cards for first, last, cards in _toolkits() if first <= asked <= last), None)
+
+
+def first_cuda(capability: tuple[int, int]) -> Version | None:
+    """Return the first CUDA that knows a card's major capability; None where the table begins later."""
+    for number, (first, _, cards) in enumerate(_toolkits()):
+        if capability[0] <= cards.newest[0]:
+            return first if number else None
+    return None
+
+
+def newest_cuda() -> Version:
+    """Return the newest CUDA of the tables."""
+    return _toolkits()[-1][1]

@@ -52,3 +52,45 @@ def end_of_life(driver: Version, month: str | None) -> str | None:
 def known_branch(driver: Version) -> bool:
     """Whether the table knows the driver's branch."""
     return driver.major in _ENDS
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A driver branch: what NVIDIA calls it, and how long it lives."""
+
+    number: int
+    kind: str | None
+    end: str | None
+    ended: bool
+    flavours: tuple[str, ...]
+    oldest: str
+    source: str
+
+    @property
+    def life(self) -> str:
+        """Say until when it lives, as the source saw it."""
+        if self.end is None:
+            return "past its end of life"
+        return f"ended {self.end}" if self.ended else f"lives until {self.end}"
+
+
+def branches() -> tuple[Branch, ...]:
+    """Return every branch of the table, oldest first."""
+    return tuple(
+        Branch(
+            row["branch"],
+            row["kind"],
+            row["end"],
+            # The source was written after the end, or does not list the branch any more.
+            row["end"] is None or row["end"] < row["date"],
+            tuple(row["flavours"]),
+            row["oldest"],
+            f"{row['source']}, {row['date']}",
+        )
+        for row in rows("driver", "branches")
+    )
+
+
+def branch(driver: Version) -> Branch | None:
+    """Return the driver's branch; None where the table does not have it."""
+    return next((found for found in branches() if found.number == driver.major), None)

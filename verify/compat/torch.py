@@ -14,7 +14,7 @@ from verify.compat.table import rows
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection
 
     from verify.compat.arch import Capability
     from verify.compat.table import Row
@@ -153,7 +153,6 @@ def parse_spec(text: str) -> Spec | None:
     return Spec(Version.of(release), patch or "", index)
 
 
-@cache
-def default_builds() -> Mapping[Version, Build]:
-    """Return the build of each release that PyPI has for Linux x86_64."""
-    return {build.release: build for build in builds() if build.on_pypi}
+def default_build() -> Build:
+    """Return what a plain ``pip install torch`` takes on Linux x86_64."""
+    return next(build for build in builds() if build.on_pypi)

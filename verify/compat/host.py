@@ -1,0 +1,137 @@
+"""What a host can run: its driver and its cards, held against every CUDA and every build of torch. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verify.compat.choice import shown
+from verify.compat.cuda import How, carried, first_cuda, newest_cuda, packaged_drivers, serves, toolkit_cards
+from verify.compat.driver import below_floor, branch, has_floor
+from verify.compat.torch import Build, builds_for, default_build, refusal
+
+if TYPE_CHECKING:
+    from verify.compat.choice import Card
+    from verify.compat.driver import Branch
+    from verify.facts.version import Version
+
+
+@dataclass(frozen=True, slots=True)
+class CudaRow:
+    """One CUDA on this host: in which way it runs, and why."""
+
+    cuda: Version
+    how: How
+    why: str
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostAnswer:
+    """Everything that the tables say of one driver with these cards."""
+
+    driver: Version
+    cards: tuple[Card, ...]
+    carried: Version | None
+    branch: Branch | None
+    security: str
+    warnings: tuple[str, ...]
+    cudas: tuple[CudaRow, ...]
+    builds: tuple[Build, ...]
+    plain: str
+
+
+def host_answer(driver: Version, cards: tuple[Card, ...], machine: str) -> HostAnswer:
+    """Hold a driver and its cards against the tables."""
+    capabilities = tuple(dict.fromkeys(pair for card in cards for pair in card.capabilities))
+    known = [cuda for cuda, _ in packaged_drivers()]
+    newest = newest_cuda()
+    return HostAnswer(
+        driver=driver,
+        cards=cards,
+        carried=carried(driver),
+        branch=branch(driver),
+        security=_security(driver),
+        warnings=tuple(said for card in cards for said in _misfits(driver, card)),
+        cudas=tuple(
+            _cuda(driver, cards, cuda) for cuda in [*known, *([newest] if newest not in known else [])]
+        ),
+        builds=builds_for(driver, capabilities, machine),
+        plain=_plain(driver, capabilities, machine),
+    )
+
+
+def _security(driver: Version) -> str:
+    below = below_floor(driver)
+    if below:
+        return f"below {below.floor}, the floor of its branch ({below.source}): update within the branch"
+    if has_floor(driver):
+        return "not below the floor of its branch"
+    return "no bulletin that was read names a floor for this branch"
+
+
+def _misfits(driver: Version, card: Card) -> list[str]:
+    """Say where the driver does not know the card, whatever a program needs."""
+    said = []
+    last = card.architecture.last_branch
+    if not card.architecture.served:
+        said.append(f"{card.shown}: no driver branch of our table knows it")
+    if last is not None and driver.major > last:
+        said.append(
+            f"{card.shown}: R{last} is the last branch that knows it, so driver {driver} does not drive it"
+        )
+    own = carried(driver)
+    first = max((f for f in map(first_cuda, card.capabilities) if f), default=None)
+    # Where the id leaves several capabilities open, only what holds for each of them is said.
+    if first is not None and own is not None and all((first_cuda(c) or own) > own for c in card.capabilities):
+        needed = dict(packaged_drivers()).get(first)
+        said.append(
+            f"{card.shown}: the first CUDA that knows it is {first} (driver {needed}), and driver {driver} "
+            f"carries {own}: most likely it does not drive this card at all"
+        )
+    return said
+
+
+def _cuda(driver: Version, cards: tuple[Card, ...], cuda: Version) -> CudaRow:
+    found = serves(driver, cuda, bool(cards) and all(card.forward for card in cards))
+    how, why = found.how or How.NO, found.why
+    notes = []
+    toolkit = toolkit_cards(cuda)
+    for card in cards if toolkit else ():
+        assert toolkit is not None  # noqa: S101  # for mypy: the loop is empty otherwise
+        old = [pair for pair in card.capabilities if pair < toolkit.oldest]
+        new = [pair for pair in card.capabilities if pair[0] > toolkit.newest[0]]
+        if old and how is not How.NO:
+            sure = len(old) == len(card.capabilities)
+            notes.append(
+                f"its compiler and libraries begin with compute capability {shown(toolkit.oldest)}; "
+                f"{card.called} {'has' if sure else 'may have'} {shown(max(old))}"
+            )
+            how = How.NO if sure else how
+        elif new and how is not How.NO:
+            notes.append(f"older than {card.called}: only what brings PTX along runs on it")
+    if (
+        found.how is How.NO
+        and any(card.forward is None for card in cards)
+        and not any(card.forward is False for card in cards)
+    ):
+        with_package = serves(driver, cuda, True)  # noqa: FBT003  # as its signature has it
+        if with_package.how is How.FORWARD:
+            notes.append(
+                "forward compatibility may serve: some cards of this kind have it, the name does not say"
+            )
+    return CudaRow(cuda, how, why, "; ".join(dict.fromkeys(notes)))
+
+
+def _plain(driver: Version, capabilities: tuple[tuple[int, int], ...], machine: str) -> str:
+    """Say what a plain ``pip install torch`` comes to."""
+    build = default_build()
+    if machine != "x86_64":
+        return f"`pip install torch`: which build it takes on {machine} is not in our table"
+    start = f"`pip install torch` takes {build.newest} for CUDA {build.cuda}"
+    found = next((why for card in capabilities or (None,) if (why := refusal(build, driver, card))), None)
+    if found:
+        return f"{start}, which does not run here: {found}"
+    if build.archs is None:
+        return f"{start}; the driver starts it, which cards it has code for is in no source that was read"
+    return f"{start}, which runs here"
