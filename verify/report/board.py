@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 from rich.text import Text
 
 from verify.report.text import hang, plain
-from verify.report.words import document, process_document, process_words, rows, title
+from verify.report.words import heat, process_words, rows, title, work
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from verify.facts.holders import Process
     from verify.facts.usage import CardUsage, UsageFacts
 
 NO_CARD = "no figures: nvidia-smi describes no card in this recording"
@@ -56,6 +57,49 @@ def print_board(usage: UsageFacts, taken_at: str | None, out: Console) -> None:
 def documents(usage: UsageFacts) -> dict[str, Any]:
     """Return what the JSON document says of the cards."""
     return {
-        "cards": [document(card) for card in usage.cards],
-        "other_processes": [process_document(process) for process in usage.others],
+        "cards": [_document(card) for card in usage.cards],
+        "other_processes": [_process(process) for process in usage.others],
+    }
+
+
+def _document(card: CardUsage) -> dict[str, Any]:
+    """Return one card of the JSON document; null is "not told by this card"."""
+    own, faults = card.card, card.faults
+    return {
+        "index": own.index,
+        "name": own.name,
+        "uuid": own.uuid,
+        "work": work(card),
+        "utilization_percent": own.utilization_percent,
+        "memory_total_mib": own.memory_total_mib,
+        "memory_used_mib": own.memory_used_mib,
+        "memory_free_mib": card.memory_free_mib,
+        "heat": heat(card),
+        "temperature_c": card.heat.temperature,
+        "slowdown_c": card.heat.slowdown,
+        "shutdown_c": card.heat.shutdown,
+        "margin_to_slowdown_c": card.heat.margin,
+        "power_w": own.power_w,
+        "power_limit_w": own.power_limit_w,
+        "throttle_reasons": None if card.throttle is None else list(card.throttle),
+        "ecc_uncorrected_since_start": faults.ecc_since_start,
+        "ecc_uncorrected_ever": faults.ecc_ever,
+        "retired_pages": faults.retired_pages,
+        "remapped_rows": faults.remapped_rows,
+        "memory_repair_pending": faults.memory_repair_pending,
+        "memory_repair_failed": faults.memory_repair_failed,
+        "xids": None if faults.xids is None else list(faults.xids),
+        "processes": None if card.processes is None else [_process(p) for p in card.processes],
+        "says": {label: text for label, text in rows(card) if label != "used by"},
+    }
+
+
+def _process(process: Process) -> dict[str, Any]:
+    """Return one process of the JSON document."""
+    return {
+        "pid": process.pid,
+        "name": process.name,
+        "user": process.user,
+        "container": process.container,
+        "memory_mib": process.memory_mib,
     }

@@ -6,7 +6,7 @@ The words are ours; every number is the card's, and a number that it does not te
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verify.checks.check import count
 from verify.compat.xid import meaning
@@ -84,49 +84,6 @@ def short(card: CardUsage) -> str:
     room = "free memory not told" if free is None else f"{gib(free)} free"
     warmth = "" if card.heat.temperature is None else f", {heat(card) or ''} {card.heat.temperature:g} °C"
     return " ".join(f"{index}: {' '.join(filter(None, parts))}, {room}{warmth}".split())
-
-
-def document(card: CardUsage) -> dict[str, Any]:
-    """Return one card of the JSON document; null is "not told by this card"."""
-    own, faults = card.card, card.faults
-    return {
-        "index": own.index,
-        "name": own.name,
-        "uuid": own.uuid,
-        "work": work(card),
-        "utilization_percent": own.utilization_percent,
-        "memory_total_mib": own.memory_total_mib,
-        "memory_used_mib": own.memory_used_mib,
-        "memory_free_mib": card.memory_free_mib,
-        "heat": heat(card),
-        "temperature_c": card.heat.temperature,
-        "slowdown_c": card.heat.slowdown,
-        "shutdown_c": card.heat.shutdown,
-        "margin_to_slowdown_c": card.heat.margin,
-        "power_w": own.power_w,
-        "power_limit_w": own.power_limit_w,
-        "throttle_reasons": None if card.throttle is None else list(card.throttle),
-        "ecc_uncorrected_since_start": faults.ecc_since_start,
-        "ecc_uncorrected_ever": faults.ecc_ever,
-        "retired_pages": faults.retired_pages,
-        "remapped_rows": faults.remapped_rows,
-        "memory_repair_pending": faults.memory_repair_pending,
-        "memory_repair_failed": faults.memory_repair_failed,
-        "xids": None if faults.xids is None else list(faults.xids),
-        "processes": None if card.processes is None else [process_document(p) for p in card.processes],
-        "says": {label: text for label, text in rows(card) if label != "used by"},
-    }
-
-
-def process_document(process: Process) -> dict[str, Any]:
-    """Return one process of the JSON document."""
-    return {
-        "pid": process.pid,
-        "name": process.name,
-        "user": process.user,
-        "container": process.container,
-        "memory_mib": process.memory_mib,
-    }
 
 
 def _work(card: CardUsage) -> str:
