@@ -196,6 +196,16 @@ def _run(
     )
 
 
+def _python(program: str, **spec: Any) -> Spec:  # noqa: ANN401
+    """Ask the image whether it has a Python that runs the recorder: 3.6 or newer."""
+    asked = "import sys; print('%d.%d.%d' % sys.version_info[:3]); sys.exit(sys.version_info < (3, 6))"
+    argv = docker_run("{image}", [program, "-c", asked], name=_CONTAINER_NAME)
+    cleanup = ["docker", "rm", "-f", _CONTAINER_NAME]
+    return _command(
+        f"image-{program}", *argv, engine=True, limit=RUN_LIMIT_S, size=4096, cleanup=cleanup, **spec
+    )
+
+
 def _query(name: str, *extra: str, fields: tuple[str, ...] = QUERY_FIELDS, **spec: Any) -> Spec:  # noqa: ANN401
     asked = f"--query-gpu={','.join(fields)}"
     return _command(name, "nvidia-smi", *extra, asked, "--format=csv,noheader,nounits", **spec)
@@ -263,6 +273,8 @@ def _engine_commands() -> list[Spec]:
         _docker("compose-version", "compose", "version", "--short"),
         _docker("image-inspect", "image", "inspect", "{image}"),
         _shell("docker-ps", listing, inspect, engine=True, needs=["docker"]),
+        _python("python3"),
+        _python("python", if_failed="image-python3"),
         _run("run-none"),
         _run("run-gpus-all", gpus="all"),
         _run("run-gpus-first", gpus=["0"]),
@@ -405,13 +417,20 @@ def recorder_source() -> str:
 
 
 def recorder_argv(
-    where: Where, image: str | None = None, name: str | None = None, content: dict[str, Any] | None = None
+    where: Where,
+    image: str | None = None,
+    name: str | None = None,
+    content: dict[str, Any] | None = None,
+    python: str = "python3",
 ) -> list[str]:
-    """Return what runs on the target with the recorder on its standard input; ``name`` is the container's."""
+    """Return what runs on the target with the recorder on its standard input.
+
+    ``name`` is the container's, ``python`` the program in its image.
+    """
     text = json.dumps(content or manifest(where), separators=(",", ":"))
     if where == "host":
         return ["python3", "-", text, *([f"image={image}"] if image else [])]
     if image is None:
         raise ValueError("a container recording needs an image")
-    run = docker_run(image, ["python3", "-", text], gpus="all", interactive=True, name=name)
+    run = docker_run(image, [python, "-", text], gpus="all", interactive=True, name=name)
     return unless_asleep(run)

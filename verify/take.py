@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from verify.manifest import Where
 
 SSH_FAILED = 255
+PYTHONS = ("python3", "python")
 _LONGEST = 300  # of what a host said
 _NAME = re.compile(r"[^\s-]\S*")  # a leading dash would be an option of the program that gets it
 # Passwordless sudo is used where there is one: docker and the kernel log ask for root.
@@ -84,24 +85,34 @@ def take(
         raise VerifyError(f"{image!r} is not an image: give --image NAME:TAG, as `docker images` shows it")
     if host is not None and not _NAME.fullmatch(host):
         raise VerifyError(f"{host!r} is not a host: give --host USER@HOST, or a name of your ssh_config")
-    argv = recorder_argv(where, image, content=content)
-    if host is not None:
-        argv = ssh_argv(host, argv, ssh_config, ssh_options)
+    for python in PYTHONS:
+        argv = recorder_argv(where, image, content=content, python=python)
+        if host is not None:
+            argv = ssh_argv(host, argv, ssh_config, ssh_options)
+        done = _ran(argv, recorder_source(), DEADLINE_S + 30, host)
+        if where == "host" or f'exec: "{python}": executable file not found' not in done.stderr:
+            return _document(done, where, host)
+    raise VerifyError(
+        f"image {image} has neither python3 nor python: give an image with Python 3.6 or newer; "
+        "`gpu-verify doctor --image` asks nvidia-smi alone in the others"
+    )
+
+
+def _ran(argv: list[str], text: str, limit: float, host: str | None) -> subprocess.CompletedProcess[str]:
     try:
-        done = subprocess.run(
+        return subprocess.run(
             argv,
-            input=recorder_source(),
+            input=text,
             capture_output=True,
             encoding="utf-8",
             errors="replace",
-            timeout=DEADLINE_S + 30,
+            timeout=limit,
             check=False,
         )
     except FileNotFoundError as error:
         raise VerifyError(f"{argv[0]} is not installed here: install it, or add it to PATH") from error
     except subprocess.TimeoutExpired as error:
         raise VerifyError(f"no recording from {host or 'here'} within {error.timeout:.0f} s") from error
-    return _document(done, where, host)
 
 
 def record_both(

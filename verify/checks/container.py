@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed
+from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
 from verify.checks.driver import TROUBLES
 from verify.checks.inside import CHECKS as INSIDE
 from verify.checks.seen import CHECKS as SEEN
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 def recorded(state: State) -> Verdict:
     """Whether there is a recording from inside a container."""
     if not state.container.recorded:
+        if state.container.python.absent:
+            return _without_python(state)
         if not state.runs or not state.container_due:
             return not_recorded("a container")
         return failed(
@@ -29,6 +31,18 @@ def recorded(state: State) -> Verdict:
     return passed(
         "a container that asked for every card was recorded from inside",
         ("recording-container.json: where container",),
+    )
+
+
+def _without_python(state: State) -> Verdict:
+    """Say that the recorder cannot run in this image: what its runs said is all there is."""
+    python, run = state.container.python, state.runs.get("run-gpus-all")
+    seen = f"; there nvidia-smi lists {count(len(run.cards), 'card')}" if run and run.cards else ""
+    return warned(
+        f"the image has no Python that can run the recorder ({python.said}): only nvidia-smi was asked"
+        f"{seen}; CUDA itself is not proven",
+        "gpu-verify doctor --image IMAGE  # with Python 3.6 or newer, to have CUDA and torch asked too",
+        (*python.evidence, *(run.evidence if run else ())),
     )
 
 

@@ -24,7 +24,8 @@ def torch(state: State) -> Verdict:
     if found.version is None:
         return failed(
             f"torch cannot be imported in the container: {found.error or 'the probe said nothing'}",
-            "docker run --rm IMAGE python3 -c 'import torch'  # then build the image again (role race_image)",
+            "docker run --rm IMAGE python3 -c 'import torch'  # then build the image again (race_image); "
+            "an image that needs none: --expect framework.torch",
             found.evidence,
         )
     return passed(f"torch {found.version} is in the container", found.evidence)

@@ -102,7 +102,12 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
         visible=recording.env.get("CUDA_VISIBLE_DEVICES"),
         cleaned=cleaned,
         clean_count=clean_count,
-        evidence=_evidence(entry, line, recording.where, (*errors.values(), *reasons)),
+        evidence=_evidence(
+            entry,
+            line,
+            recording.where,
+            (*((error,) if error and answer else ()), *errors.values(), *reasons),
+        ),
         clean_evidence=clean_evidence,
     )
 

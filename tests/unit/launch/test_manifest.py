@@ -53,7 +53,7 @@ HOST = {
         "fabricmanager-unit",
         "gpu-processes",
     ],
-    *["held-packages", "image-inspect"],
+    *["held-packages", "image-inspect", "image-python3", "image-python"],
 }
 
 INSIDE = {"cuda", "torch", "torch-clean", "torch-peers", "python-packages", "nvidia-smi-topo"}
