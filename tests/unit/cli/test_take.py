@@ -67,3 +67,32 @@ def test_what_cannot_be_an_image_is_refused_before_anything_starts(
     said = capsys.readouterr().err
     assert "is not an image" in said
     assert said.count("\n") == 1
+
+
+def _docker(folder: Path, script: str) -> None:
+    (folder / "docker").write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+    (folder / "docker").chmod(0o755)
+
+
+NOT_THERE = 'echo "docker: … exec: \\"$1\\": executable file not found in \\$PATH: unknown." >&2; exit 127'
+
+
+def test_an_image_whose_python_is_called_python_is_recorded_too(
+    ssh: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    recording = json.dumps({"schema": 1, "where": "container"})
+    _docker(
+        ssh.parent,
+        f'case "$*" in *" python3 - "*) set python3; {NOT_THERE};; *) echo \'{recording}\';; esac',
+    )
+    assert cli.main(["record", "--where", "container", "--image", "an/image"]) == 0
+    assert json.loads(capsys.readouterr().out)["where"] == "container"
+
+
+def test_an_image_without_python_is_said_in_a_sentence(ssh: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    _docker(
+        ssh.parent,
+        f'case "$*" in *" python3 - "*) set python3; {NOT_THERE};; *) set python; {NOT_THERE};; esac',
+    )
+    assert cli.main(["record", "--where", "container", "--image", "an/image"]) == 2
+    assert "an/image has neither python3 nor python" in capsys.readouterr().err
