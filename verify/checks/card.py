@@ -33,8 +33,6 @@ def present(state: State) -> Verdict:
     card = state.card
     if state.host.wsl:
         return not_applicable("not applicable: WSL shows no PCI bus and no /dev/nvidia*", state.host.evidence)
-    if card.pci is None and card.nodes is None:
-        return not_recorded("the PCI bus and /dev/nvidia*")
     nodes = len(card.nodes or ())
     if state.host.container and card.nodes == ():
         return failed(
@@ -49,16 +47,21 @@ def present(state: State) -> Verdict:
         )
     if nodes:
         return passed(f"{count(nodes, 'device node')}, no PCI bus to look at", card.evidence)
-    looked = (
-        "the PCI bus shows 0 NVIDIA display controllers"
-        if card.pci is not None
-        else "there is no PCI bus to see"
-    )
+    return _none(state)
+
+
+def _none(state: State) -> Verdict:
+    card = state.card
+    if card.pci is None:
+        # Without a driver there are no nodes either: that there are none does not tell.
+        return not_recorded("the PCI bus")
     fell = "; the kernel log says that one fell off the bus" if state.log.off_bus else ""
     return failed(
-        f"no NVIDIA card: {looked} and there are 0 nodes /dev/nvidia*{fell}",
+        "no NVIDIA card: the PCI bus shows 0 NVIDIA display controllers"
+        + ("" if card.nodes is None else " and there are 0 nodes /dev/nvidia*")
+        + fell,
         "lspci -nn -d 10de:  # empty? Reseat the card, or rent a machine that has one",
-        ("/dev/nvidia*: no match", *(line for _, line in state.log.off_bus)),
+        ("/sys/bus/pci/devices/*/vendor: no 0x10de with class 03", *(line for _, line in state.log.off_bus)),
     )
 
 
@@ -69,6 +72,8 @@ def lost(state: State) -> Verdict:
     fell = [(place, line) for place, line in log.off_bus if place not in {slot(at) for at, _ in gone}]
     evidence = tuple(line for _, line in (*gone, *fell))
     served = {slot(card.bus_id) for card in driver.cards if card.bus_id} if driver.answers else set()
+    if driver.answers and len(driver.cards) >= len(state.card.pci or ()):
+        served |= {place for place, _ in fell}
     back = [place for place, _ in fell if place in served]
     places = [at for at, _ in gone] + [place for place, _ in fell if place not in served]
     if places:

@@ -39,10 +39,10 @@ def built(state: State) -> Verdict:
         return verdict
     if state.module.loaded:
         return _next_boot(state)
-    if not build.recorded:
-        return not_recorded("dkms status, modinfo, and the headers of the running kernel")
-    kernel = build.kernel or "the running kernel"
-    if build.kernel in build.built_for:
+    kernel = build.kernel
+    if not build.recorded or kernel is None:
+        return not_recorded("the running kernel, dkms status, modinfo, and the headers")
+    if kernel in build.built_for:
         return passed(f"a module for kernel {kernel} is on the disk", build.evidence)
     if build.error and build.headers is not False:
         return failed(
@@ -89,7 +89,7 @@ def _unbuilt(build: BuildFacts, kernel: str) -> Verdict:
 def _is_next(build: BuildFacts, other: str) -> bool:
     """Whether the next boot runs the other kernel: it is newer, or the running one is no longer there."""
     gone = build.kernels is not None and build.kernel not in build.kernels
-    return gone or build.kernel is None or kernel_order(other) > kernel_order(build.kernel)
+    return gone or kernel_order(other) > kernel_order(build.kernel or "")
 
 
 def _next_boot(state: State) -> Verdict:

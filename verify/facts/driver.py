@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from verify.facts.origin import driver_origin, driver_packages
 from verify.facts.smi import asked_fields, parse_list, parse_query, parse_xml
 from verify.facts.source import cite, cite_command, first_line
-from verify.facts.trouble import Trouble, complaint, trouble
+from verify.facts.trouble import Trouble, complains, complaint, trouble
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ _DRIVER = re.compile(
 )
 _INFOROM = re.compile(r"infoROM is corrupted at gpu ([0-9A-Fa-f:.]+)", re.IGNORECASE)
 WSL = "nvidia-smi-wsl"
+_UNKNOWN_FIELD = "is not a valid field to query"
 INFOROM_RC = 14  # a card's infoROM is corrupt: nvidia-smi works and warns
 
 
@@ -57,16 +58,15 @@ class DriverFacts:
 
 def driver_facts(recording: Recording) -> DriverFacts:
     """Read the driver's own words, from a host or from a container."""
-    entries = [entry for name in _SMI if (entry := recording.command(name))]
+    asked = [entry for name in _SMI if (entry := recording.command(name))]
+    # An old driver refuses a whole query for one field that it does not know: that is no answer.
+    entries = [entry for entry in asked if _UNKNOWN_FIELD not in entry.said]
     elsewhere = recording.command(WSL)
     hidden = elsewhere is not None and _works(elsewhere) and all(entry.missing for entry in entries)
     if elsewhere is not None and hidden:
         entries = [elsewhere]
     working = [entry for entry in entries if _works(entry)]
-    shorter = recording.command("nvidia-smi-query-old")
-    # An old driver does not know every field: asked without it, it answers.
-    retried = {"nvidia-smi-query"} if shorter is not None and _works(shorter) else set()
-    broken = [entry for entry in entries if not _works(entry) and entry.name not in retried]
+    broken = [entry for entry in entries if not _works(entry)]
     cards = _cards(recording)
     # The list is the shortest question; without it any of the others will do.
     lead = next(iter(entries), None)
@@ -81,7 +81,7 @@ def driver_facts(recording: Recording) -> DriverFacts:
     if hidden and elsewhere:
         partial = [f"nvidia-smi is not on PATH, only as {elsewhere.argv[0] if elsewhere.argv else WSL}"]
     return DriverFacts(
-        recorded=lead is not None,
+        recorded=lead is not None and not _table_alone(entries),
         answers=answers,
         trouble=None if answers or failed is None else trouble(failed),
         said=complaint(failed) if failed and not answers else "",
@@ -97,6 +97,11 @@ def driver_facts(recording: Recording) -> DriverFacts:
         evidence=tuple(_cited(entry, recording.where) for entry in (entries if not answers else working)),
         library_evidence=library_evidence,
     )
+
+
+def _table_alone(entries: list[CommandEntry]) -> bool:
+    """Whether there is only the table for people, which says nothing wrong and lists no card for us."""
+    return all(one.name == "nvidia-smi" and _works(one) and not complains(one) for one in entries)
 
 
 def _works(entry: CommandEntry) -> bool:

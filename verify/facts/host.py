@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _OS_RELEASE = "/etc/os-release"
 _KERNEL = "/proc/sys/kernel/osrelease"
+_VERSION = "/proc/version"
 _ASSIGNMENT = re.compile(r"""^([A-Z_]+)=["']?(.*?)["']?\s*$""", re.MULTILINE)
 
 
@@ -52,7 +53,7 @@ def host_facts(recording: Recording) -> HostFacts:
         os_name=values.get("PRETTY_NAME") or os_id,
         os_family=tuple(filter(None, [os_id, *values.get("ID_LIKE", "").split()])),
         kernel=kernel,
-        wsl="microsoft" in (kernel or "").lower(),
+        wsl="microsoft" in f"{kernel or ''} {file_text(recording, _VERSION) or ''}".lower(),
         container=kind.container if kind else None,
         uid=recording.uid,
         taken_at=recording.taken_at,

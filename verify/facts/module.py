@@ -54,7 +54,8 @@ def module_facts(recording: Recording) -> ModuleFacts:
     names = {line.split(" ", 1)[0] for line in texts.get(PROC_MODULES, "").splitlines()}
     proc = _NVRM.search(texts.get(PROC_VERSION, ""))
     version = Version.parse(proc.group(1) if proc else None) or Version.parse(texts.get(SYS_VERSION))
-    answered = bool(texts) or any(entry.missing for entry in looked)
+    # Some kernels have no /proc/modules: that it is missing says nothing.
+    answered = bool(texts) or any(entry.missing for entry in looked if entry.path != PROC_MODULES)
     loaded = version is not None or "nvidia" in names if answered else None
     modinfo = recording.command("modinfo-nvidia")
     on_disk = re.search(r"^version:\s*(\S+)", modinfo.stdout if modinfo else "", re.MULTILINE)

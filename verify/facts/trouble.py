@@ -61,6 +61,12 @@ def trouble(entry: CommandEntry) -> Trouble:
     return by_text or (Trouble.NO_CARD if entry.rc == 0 else _STATUSES.get(entry.rc or 0, Trouble.UNKNOWN))
 
 
+def complains(entry: CommandEntry) -> bool:
+    """Whether it says one of the sentences that we know, whatever its exit status."""
+    said = entry.said.lower()
+    return any(text in said for _, text in _TEXTS)
+
+
 def complaint(entry: CommandEntry) -> str:
     """Return the line that says what is wrong: it may stand below the cards that still answer."""
     lines = [line.strip() for line in entry.said.splitlines()]
