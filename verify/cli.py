@@ -1,4 +1,4 @@
-"""``gpu-verify``: record, doctor, race, report. Every command returns its exit status from ``main``."""
+"""``gpu-verify`` and its commands. Every command returns its exit status from ``main``."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from verify import doctor, take
 from verify.commands import EPILOG, OK, Parser
+from verify.compat import command as compatibility
 from verify.errors import VerifyError
 from verify.report import command as evidence
 from verify.report.text import plain
@@ -33,6 +34,7 @@ def _parser() -> Parser:
         "race", help="time CPU against GPU here; its options: gpu-verify race --help", add_help=False
     )
     evidence.add(commands)
+    compatibility.add(commands)
     return parser
 
 

@@ -94,7 +94,7 @@ def _by_id(asked: str, device: str) -> Card:
     name = name_of(device)
     if kind is None:
         raise VerifyError(
-            f"--card {asked}: 10de:{device} is in no range of our table, so what it can run is not known; on its "
+            f"--card {asked}: 10de:{device} is in no range of our table, what it runs is not known; on its "
             "machine `nvidia-smi --query-gpu=name,compute_cap --format=csv` says the compute capability"
         )
     return Card(asked, name, kind, kind.capabilities, kind_of_card(name), forward_compatible(name))

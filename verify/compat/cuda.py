@@ -73,8 +73,8 @@ def _minor(driver: Version, own: Version | None, cuda: Version, package: str | N
     least = " at least" if driver.major > newest else ""  # the table ends before this driver
     also = "; its cuda-compat package in the image lifts that" if package else ""
     return (
-        f"every CUDA {cuda.major}.x starts from driver {_MINIMUM[cuda.major]} on; driver {driver} carries{least} "
-        f"{own or 'an older release'}, so what a program has as PTX only "
+        f"every CUDA {cuda.major}.x starts from driver {_MINIMUM[cuda.major]} on; driver {driver} "
+        f"carries{least} {own or 'an older release'}, so what a program has as PTX only "
         f"{'may fail' if least else 'fails'} (CUDA_ERROR_UNSUPPORTED_PTX_VERSION, 222){also}"
     )
 

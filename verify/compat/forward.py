@@ -43,7 +43,12 @@ def _packages() -> Mapping[Version, tuple[int, ...]]:
     return {Version.of(row["package"]): tuple(row["branches"]) for row in rows("forward", "packages")}
 
 
+def compat_branches(cuda: Version) -> tuple[int, ...]:
+    """Return the driver branches that NVIDIA makes the package of this CUDA for."""
+    return _packages().get(Version((cuda.major, (*cuda.parts, 0)[1]), cuda.text), ())
+
+
 def compat_package(driver: Version, cuda: Version) -> str | None:
     """Return the package that brings this CUDA to this driver; None where NVIDIA has none for the pair."""
-    branches = _packages().get(Version(cuda.parts[:2], f"{cuda.major}.{(*cuda.parts, 0)[1]}"), ())
-    return f"cuda-compat-{cuda.major}-{(*cuda.parts, 0)[1]}" if driver.major in branches else None
+    name = f"cuda-compat-{cuda.major}-{(*cuda.parts, 0)[1]}"
+    return name if driver.major in compat_branches(cuda) else None

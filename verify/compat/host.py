@@ -52,11 +52,15 @@ def host_answer(driver: Version, cards: tuple[Card, ...], machine: str) -> HostA
         carried=carried(driver),
         branch=branch(driver),
         security=_security(driver),
-        warnings=tuple(said for card in cards for said in _misfits(driver, card)),
-        cudas=tuple(
-            _cuda(driver, cards, cuda) for cuda in [*known, *([newest] if newest not in known else [])]
+        warnings=tuple(
+            filter(None, (not_driven(driver, card) or perhaps_not_driven(driver, card) for card in cards))
         ),
-        builds=builds_for(driver, capabilities, machine),
+        cudas=tuple(
+            cuda_row(driver, cards, cuda) for cuda in [*known, *([newest] if newest not in known else [])]
+        ),
+        builds=()
+        if any(not_driven(driver, card) for card in cards)
+        else builds_for(driver, capabilities, machine),
         plain=_plain(driver, capabilities, machine),
     )
 
@@ -70,29 +74,34 @@ def _security(driver: Version) -> str:
     return "no bulletin that was read names a floor for this branch"
 
 
-def _misfits(driver: Version, card: Card) -> list[str]:
-    """Say where the driver does not know the card, whatever a program needs."""
-    said = []
+def not_driven(driver: Version, card: Card) -> str | None:
+    """Say that a driver does not know a card any more, whatever a program needs; None where it may."""
     last = card.architecture.last_branch
     if not card.architecture.served:
-        said.append(f"{card.shown}: no driver branch of our table knows it")
+        return f"{card.called}: no driver branch of our table knows it"
     if last is not None and driver.major > last:
-        said.append(
-            f"{card.shown}: R{last} is the last branch that knows it, so driver {driver} does not drive it"
-        )
+        return f"{card.called}: R{last} is the last branch that knows it, driver {driver} does not drive it"
+    return None
+
+
+def perhaps_not_driven(driver: Version, card: Card) -> str | None:
+    """Say that a driver is older than what first knew a card, whichever of its capabilities it has."""
     own = carried(driver)
-    first = max((f for f in map(first_cuda, card.capabilities) if f), default=None)
-    # Where the id leaves several capabilities open, only what holds for each of them is said.
-    if first is not None and own is not None and all((first_cuda(c) or own) > own for c in card.capabilities):
-        needed = dict(packaged_drivers()).get(first)
-        said.append(
-            f"{card.shown}: the first CUDA that knows it is {first} (driver {needed}), and driver {driver} "
-            f"carries {own}: most likely it does not drive this card at all"
-        )
-    return said
+    firsts = [first for pair in card.capabilities if (first := first_cuda(pair))]
+    if own is None or not firsts or len(firsts) < len(card.capabilities) or min(firsts) <= own:
+        return None
+    needed = dict(packaged_drivers()).get(min(firsts))
+    return (
+        f"{card.called}: the first CUDA that knows it is {min(firsts)} (driver {needed}), and driver "
+        f"{driver} carries {own}: most likely it does not drive this card at all"
+    )
 
 
-def _cuda(driver: Version, cards: tuple[Card, ...], cuda: Version) -> CudaRow:
+def cuda_row(driver: Version, cards: tuple[Card, ...], cuda: Version) -> CudaRow:
+    """Say in which way one CUDA runs on a driver with these cards, and what to know about it."""
+    lost = next((said for card in cards if (said := not_driven(driver, card))), None)
+    if lost:
+        return CudaRow(cuda, How.NO, lost, "")
     found = serves(driver, cuda, bool(cards) and all(card.forward for card in cards))
     how, why = found.how or How.NO, found.why
     notes = []
@@ -107,7 +116,7 @@ def _cuda(driver: Version, cards: tuple[Card, ...], cuda: Version) -> CudaRow:
                 f"its compiler and libraries begin with compute capability {shown(toolkit.oldest)}; "
                 f"{card.called} {'has' if sure else 'may have'} {shown(max(old))}"
             )
-            how = How.NO if sure else how
+            how, why = (How.NO, notes.pop()) if sure else (how, why)
         elif new and how is not How.NO:
             notes.append(f"older than {card.called}: only what brings PTX along runs on it")
     if (

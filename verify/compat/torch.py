@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from verify.compat.arch import How as Code
 from verify.compat.arch import runs
-from verify.compat.cuda import How, carried, serves
+from verify.compat.cuda import How, carried, serves, toolkit_cards
 from verify.compat.table import rows
 from verify.facts.version import Version
 
@@ -43,7 +43,12 @@ class Build:
     @property
     def command(self) -> str:
         """Return the command that installs the newest patch of exactly this build."""
-        return f'pip install "torch=={self.release}.*" --index-url {INDEX}{self.index}'
+        return self.command_for("")
+
+    def command_for(self, patch: str) -> str:
+        """Return the command that installs one patch of this build: ``.1``, or the newest where it is empty."""
+        version = f"torch=={self.release}{patch}" if patch else f'"torch=={self.release}.*"'
+        return f"pip install {version} --index-url {INDEX}{self.index}"
 
     @property
     def name(self) -> str:
@@ -121,16 +126,23 @@ def refusal(build: Build, driver: Version | None, card: Capability | None) -> st
     way = serves(driver, build.cuda) if driver is not None else None
     if way is not None and not way.starts:
         return way.why
-    if card is None or build.archs is None:
-        return None
-    code = build.code_for(card)
+    return None if card is None else _no_code(build, card, driver if way and way.how is How.MINOR else None)
+
+
+def _no_code(build: Build, card: Capability, older: Version | None) -> str | None:
+    """Say why nothing of a build runs on a card; ``older``: a driver that compiles no PTX of its CUDA."""
     shown = ".".join(str(part) for part in card)
-    if code is None:
+    toolkit = toolkit_cards(build.cuda)
+    if toolkit is not None and card < toolkit.oldest:
+        oldest = ".".join(str(part) for part in toolkit.oldest)
+        return f"CUDA {build.cuda} begins with compute capability {oldest}, the card has {shown}"
+    code = build.code_for(card)
+    if build.archs is not None and code is None:
         return f"{build.name} has no code for compute capability {shown} (it has {' '.join(build.archs)})"
-    if code is Code.PTX and driver is not None and way is not None and way.how is How.MINOR:
+    if code is Code.PTX and older is not None:
         return (
             f"{build.name} has only PTX of CUDA {build.cuda} for compute capability {shown}, "
-            f"and driver {driver} compiles PTX up to CUDA {carried(driver) or 'of an older release'}"
+            f"and driver {older} compiles PTX up to CUDA {carried(older) or 'of an older release'}"
         )
     return None
 

@@ -1,0 +1,146 @@
+"""``gpu-verify compat``: the tables; what a host can run; what a CUDA, a build of torch or an image needs."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from verify.commands import FINDINGS_FAILED, OK, add_command
+from verify.errors import VerifyError
+from verify.facts.version import Version
+
+if TYPE_CHECKING:
+    import argparse
+
+    from verify.commands import Commands
+    from verify.compat.choice import Card
+    from verify.compat.verdict import Verdict
+
+_EXAMPLE = "gpu-verify compat --driver 535.261.03 --card 10de:2684"
+MACHINES = ("x86_64", "aarch64")
+
+
+def add(commands: Commands) -> None:
+    """Add ``compat`` to the command line."""
+    parser = add_command(
+        commands,
+        "compat",
+        "what goes with what: driver, CUDA, cards, torch; without options, the tables",
+        compat,
+    )
+    parser.add_argument("--driver", metavar="VERSION", help="what can a host with this driver run")
+    parser.add_argument(
+        "--card",
+        action="append",
+        default=[],
+        metavar="ID|NAME",
+        help="and this card: 10de:2684, or a part of its name; give it once a kind of card",
+    )
+    parser.add_argument(
+        "--machine", choices=MACHINES, default=MACHINES[0], help="for torch: its wheels differ"
+    )
+    need = parser.add_mutually_exclusive_group()
+    need.add_argument("--cuda", metavar="X.Y", help="what does a program for this CUDA need")
+    need.add_argument("--torch", metavar="VERSION", help="what does this build need: 2.9.1+cu128, or 2.9.1")
+    need.add_argument(
+        "--image-require", metavar="TEXT", help="what does an image need, by its NVIDIA_REQUIRE_CUDA"
+    )
+    parser.add_argument("--json", action="store_true", help="a versioned document instead of text")
+
+
+def compat(options: argparse.Namespace) -> int:
+    """Answer, or print the tables. With a host and a need: exit status 1 where it will not run."""
+    asked = next(
+        (name for name in ("cuda", "torch", "image_require") if getattr(options, name) is not None), None
+    )
+    if options.card and options.driver is None:
+        raise VerifyError(f"--card goes with --driver: give the driver of its host too, as in {_EXAMPLE}")
+    driver = _driver(options.driver)
+    cards = _cards(options.card)
+    if asked is None and driver is None:
+        return _tables(options)
+    if asked is None:
+        return _host(options, driver, cards)
+    return _need(options, asked, driver, cards)
+
+
+def _driver(text: str | None) -> Version | None:
+    if text is None:
+        return None
+    version = Version.parse(text)
+    oldest = 100  # branches have three digits: less is a CUDA, or a mistake in typing
+    if version is None or len(version.parts) < 2 or version.major < oldest:  # noqa: PLR2004  # 535.261 at least
+        raise VerifyError(
+            f"--driver {text} is no version of a driver: write what nvidia-smi says, as 535.261.03"
+        )
+    return version
+
+
+def _cards(texts: list[str]) -> tuple[Card, ...]:
+    from verify.compat.choice import card_of  # noqa: PLC0415  # the names of cards take a while to read
+
+    return tuple(card_of(text) for text in texts)
+
+
+def _tables(options: argparse.Namespace) -> int:
+    from verify.compat import tables  # noqa: PLC0415
+
+    if options.json:
+        _print(tables.document())
+    else:
+        from verify.report.terminal import console  # noqa: PLC0415
+
+        tables.print_tables(console())
+    return OK
+
+
+def _host(options: argparse.Namespace, driver: Version | None, cards: tuple[Card, ...]) -> int:
+    from verify.compat.host import host_answer  # noqa: PLC0415
+
+    assert driver is not None  # noqa: S101  # for mypy
+    answer = host_answer(driver, cards, options.machine)
+    if options.json:
+        from verify.compat.documents import host_document  # noqa: PLC0415
+
+        _print(host_document(answer))
+    else:
+        from verify.compat.show import print_host  # noqa: PLC0415
+        from verify.report.terminal import console  # noqa: PLC0415
+
+        print_host(answer, console())
+    return OK
+
+
+def _need(options: argparse.Namespace, asked: str, driver: Version | None, cards: tuple[Card, ...]) -> int:
+    from verify.compat import documents  # noqa: PLC0415
+    from verify.compat.image_need import image_need  # noqa: PLC0415
+    from verify.compat.need import cuda_need, torch_need  # noqa: PLC0415
+    from verify.compat.verdict import image_verdict, need_verdict  # noqa: PLC0415
+    from verify.report.terminal import console  # noqa: PLC0415
+
+    verdict: Verdict | None = None
+    if asked == "image_require":
+        image = image_need(options.image_require)
+        verdict = image_verdict(image, driver, cards) if driver else None
+        document = documents.image_document(image)
+    else:
+        need = cuda_need(options.cuda) if asked == "cuda" else torch_need(options.torch, options.machine)
+        verdict = need_verdict(need, driver, cards) if driver else None
+        document = documents.need_document(need)
+    if options.json:
+        _print({**document, **(documents.verdict_document(verdict, cards) if verdict else {})})
+    else:
+        from verify.compat import show  # noqa: PLC0415
+
+        out = console()
+        if asked == "image_require":
+            show.print_image(image, out)
+        else:
+            show.print_need(need, out)
+        if verdict:
+            show.print_verdict(verdict, out)
+    return FINDINGS_FAILED if verdict and not verdict.runs else OK
+
+
+def _print(document: dict[str, object]) -> None:
+    print(json.dumps(document, indent=1))  # noqa: T201

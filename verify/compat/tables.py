@@ -1,0 +1,159 @@
+"""Every table of this folder that a person asks about, to be looked at, or as a document with its sources."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.text import Text
+
+from verify.compat.documents import SCHEMA
+from verify.compat.show import table
+from verify.compat.table import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+    from verify.compat.table import Row
+
+# What is printed: title, table, section, then heading and key of each column.
+_TABLES: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
+    (
+        "Oldest driver that starts a CUDA (minor-version compatibility)",
+        "cuda",
+        "minimum_drivers",
+        {"CUDA": "cuda_major", "driver": "driver"},
+    ),
+    (
+        "The driver that carries a CUDA itself",
+        "cuda",
+        "packaged_drivers",
+        {"CUDA": "cuda", "update": "update", "driver": "driver"},
+    ),
+    (
+        "Cards of a CUDA toolkit, by compute capability",
+        "cuda",
+        "toolkit_cards",
+        {"from CUDA": "from", "to": "to", "oldest card": "oldest", "newest": "newest"},
+    ),
+    (
+        "Forward compatibility, by kind of card",
+        "forward",
+        "cards",
+        {"kind": "kind", "allowed": "allowed", "by this in the name": "pattern"},
+    ),
+    (
+        "Forward compatibility, by package",
+        "forward",
+        "packages",
+        {"cuda-compat": "package", "driver branches": "branches"},
+    ),
+    (
+        "PyTorch releases",
+        "torch",
+        "releases",
+        {"release": "release", "newest": "newest", "Python from": "python", "on PyPI": "pypi"},
+    ),
+    (
+        "PyTorch builds",
+        "torch",
+        "builds",
+        {
+            "release": "release",
+            "index": "index",
+            "CUDA": "cuda",
+            "status": "status",
+            "cuDNN": "cudnn",
+            "NCCL": "nccl",
+        },
+    ),
+    (
+        "What the builds have code for",
+        "torch",
+        "arch_lists",
+        {"index": "index", "from": "from", "to": "to", "machine": "machine", "arch list": "archs"},
+    ),
+    (
+        "Architectures",
+        "cards",
+        "architectures",
+        {
+            "architecture": "title",
+            "open module": "open",
+            "proprietary": "proprietary",
+            "last branch": "last_branch",
+        },
+    ),
+    (
+        "Compute capability of each architecture",
+        "cards",
+        "capabilities",
+        {"architecture": "architecture", "capabilities": "capabilities"},
+    ),
+    (
+        "Cards by PCI id",
+        "cards",
+        "devices",
+        {"from 10de:": "first", "to": "last", "architecture": "architecture", "capability": "capabilities"},
+    ),
+    (
+        "Driver branches",
+        "driver",
+        "branches",
+        {
+            "branch": "branch",
+            "kind": "kind",
+            "end": "end",
+            "CUDA": "cuda",
+            "modules": "flavours",
+            "oldest card": "oldest",
+        },
+    ),
+    (
+        "Security floor of a driver branch",
+        "driver",
+        "security_floors",
+        {"branch": "branch", "safe from": "version"},
+    ),
+    (
+        "Holes in the container toolkit",
+        "toolkit",
+        "cves",
+        {"CVE": "id", "score": "score", "last affected": "last_affected", "fixed": "fixed"},
+    ),
+    (
+        "Known faults of safe toolkits",
+        "toolkit",
+        "field_bugs",
+        {"versions": "versions", "what": "summary", "fixed": "fixed"},
+    ),
+    ("Docker Engine", "engine", "features", {"feature": "name", "since": "since", "note": "note"}),
+)
+
+
+def print_tables(out: Console) -> None:
+    """Print each table with the sources of its rows."""
+    for title, name, section, columns in _TABLES:
+        shown = table(title, *columns, "source")
+        for row in rows(name, section):
+            cells = [Text(_cell(row.get(key))) for key in columns.values()]
+            shown.add_row(*cells, Text(f"{row['source']}, {row['date']}", style="dim"))
+        out.print(shown)
+        out.print()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
+
+
+def document() -> dict[str, object]:
+    """Return the tables as they are."""
+    found: dict[str, dict[str, list[Row]]] = {}
+    for _, name, section, _ in _TABLES:
+        found.setdefault(name, {})[section] = list(rows(name, section))
+    return {"schema": SCHEMA, "question": "the tables", "tables": found}

@@ -1,0 +1,79 @@
+"""Whether one thing (a CUDA, a build of torch, an image's demand) runs on a given host. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from verify.compat.choice import shown
+from verify.compat.cuda import How, carried
+from verify.compat.forward import DATA_CENTRE
+from verify.compat.host import cuda_row
+from verify.compat.torch import refusal
+from verify.facts.version import Version
+from verify.image.requirement import Machine
+
+if TYPE_CHECKING:
+    from verify.compat.choice import Card
+    from verify.compat.image_need import ImageNeed
+    from verify.compat.need import Need
+
+_BRANDS = {"GeForce": "geforce", DATA_CENTRE: "tesla"}  # as libnvidia-container has them; others are not sure
+_WORDS = {
+    How.RUNS: "it runs",
+    How.MINOR: "it runs by minor-version compatibility",
+    How.FORWARD: "it runs by forward compatibility",
+    How.NO: "it will not run",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """In which way one thing runs on a host, and why."""
+
+    title: str
+    how: How
+    sentences: tuple[str, ...]
+
+    @property
+    def runs(self) -> bool:
+        """Whether it runs, by whichever way."""
+        return self.how is not How.NO
+
+    @property
+    def word(self) -> str:
+        """Say it in a few words."""
+        return _WORDS[self.how]
+
+
+def need_verdict(need: Need, driver: Version, cards: tuple[Card, ...]) -> Verdict:
+    """Judge a CUDA or a build of torch."""
+    row = cuda_row(driver, cards, need.cuda)
+    how, said = row.how, [row.why, row.note]
+    for card in cards if need.build is not None and row.how is not How.NO else ():
+        older = driver if row.how is not How.FORWARD else None  # the package compiles the PTX of its own CUDA
+        whys = [refusal(need.build, older, pair) for pair in card.capabilities if need.build]
+        refused = [why for why in whys if why]
+        said += [f"{card.called}: {why}" for why in refused[:1]]
+        how = How.NO if refused and len(refused) == len(whys) else how
+    return Verdict(need.title, how, tuple(dict.fromkeys(filter(None, said))))
+
+
+def image_verdict(need: ImageNeed, driver: Version, cards: tuple[Card, ...]) -> Verdict:
+    """Judge an image by its demand, by the check of the toolkit and by what its CUDA needs."""
+    machines = [
+        Machine(carried(driver), driver, Version.parse(shown(pair)), _BRANDS.get(card.kind or ""))
+        for card in cards
+        for pair in card.capabilities or ()
+    ] or [Machine(carried(driver), driver)]
+    met = [need.requirement.met(machine) for machine in machines]
+    check = (
+        "refuses it" if False in met else "lets it pass" if all(met) else "may refuse it: not all is known"
+    )
+    said = [f"the legacy runtime's check {check}"]
+    if need.cuda is None:
+        how = How.NO if False in met else How.RUNS
+    else:
+        row = cuda_row(driver, cards, need.cuda)
+        how, said = row.how, [*said, row.why, row.note]
+    return Verdict("this image", how, tuple(filter(None, said)))
