@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.compat.cuda import minimum_driver
-from verify.compat.wheels import ADDRESS, wheel_index
+from verify.compat.torch import INDEX, builds_for
 from verify.facts.inside import capability
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from verify.checks.state import State
 
-_LONGEST_KEPT = f"{ADDRESS}cu126"
+_LONGEST_KEPT = "cu126"
 
 
 def capabilities(state: State) -> Mapping[str, tuple[int, int]]:
@@ -30,9 +30,12 @@ def capabilities(state: State) -> Mapping[str, tuple[int, int]]:
 
 def install(state: State) -> str:
     """Write ``pip install torch`` with the index for this driver and these cards."""
+    torch = state.container.framework
     driver = state.container.driver.version or state.driver.version
-    cuda = state.container.framework.found_cuda or state.container.inside.cuda
+    cuda = torch.found_cuda or state.container.inside.cuda
     if driver is None and cuda:
         driver = minimum_driver(cuda)  # it is at least that old one
-    index = wheel_index(driver, set(capabilities(state).values())) or wheel_index(driver) or _LONGEST_KEPT
-    return f"pip install torch --index-url {index}"
+    machine = torch.machine or "x86_64"
+    cards = set(capabilities(state).values())
+    fitting = builds_for(driver, cards, machine) or builds_for(driver, (), machine)
+    return f"pip install torch --index-url {INDEX}{fitting[0].index if fitting else _LONGEST_KEPT}"

@@ -57,6 +57,7 @@ class FrameworkFacts:
     error: str | None
     reasons: tuple[str, ...]
     found_cuda: Version | None
+    machine: str | None
     visible: str | None
     cleaned: tuple[str, ...]
     clean_count: int | None
@@ -99,6 +100,7 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
         error=error,
         reasons=reasons,
         found_cuda=_found_cuda(reasons),
+        machine=as_text(answer.get("machine")),
         visible=recording.env.get("CUDA_VISIBLE_DEVICES"),
         cleaned=cleaned,
         clean_count=clean_count,

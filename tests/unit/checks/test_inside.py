@@ -11,7 +11,7 @@ from tests.unit.checks.cases import Machine
 from verify.compat.arch import How, runs
 from verify.compat.cuda_errors import number_in
 from verify.compat.forward import forward_compatible
-from verify.compat.wheels import wheel_index
+from verify.compat.torch import builds_for
 from verify.facts.version import Version
 from verify.findings import Finding, Status
 
@@ -212,7 +212,7 @@ def test_e2_arch_lists_against_cards(arch_list: str, capability: tuple[int, int]
     ],
 )
 def test_e1_the_index_for_driver_and_card(driver: str, cards: list[tuple[int, int]], index: str) -> None:
-    assert (wheel_index(Version.of(driver), cards) or "").endswith(f"/{index}")
+    assert builds_for(Version.of(driver), cards)[0].index == index
 
 
 @pytest.mark.parametrize(
