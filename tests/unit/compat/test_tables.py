@@ -15,6 +15,7 @@ TABLES = {
     "engine": ("features",),
     "engine_packages": ("packages", "repositories"),
     "driver": ("security_floors", "branches", "unbuildable"),
+    "xid": ("xids",),
     "cards": ("architectures", "devices", "unknown", "switches"),
     "repositories": ("repositories",),
     "driver_packages": ("packages", "pinning", "fabric_manager", "numbered"),

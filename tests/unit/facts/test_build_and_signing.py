@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.facts.build import recording, said
@@ -13,9 +15,9 @@ LOG = "/var/lib/dkms/nvidia/580.119.02/build/make.log"
 VARIABLE = f"{EFI}/efivars/SecureBoot-8be4df61-93ca-11d2-aa0d-00e098032b8c"
 
 
-def build(text: str = "", **sections: object) -> BuildFacts:
-    files = {"/proc/sys/kernel/osrelease": {"text": KERNEL + "\n"}, **sections.pop("files", {})}  # type: ignore[dict-item]
-    commands = {"dkms-status": said(text), **sections.pop("commands", {})}  # type: ignore[dict-item]
+def build(text: str = "", **sections: Any) -> BuildFacts:
+    files = {"/proc/sys/kernel/osrelease": {"text": KERNEL + "\n"}, **sections.pop("files", {})}
+    commands = {"dkms-status": said(text), **sections.pop("commands", {})}
     return build_facts(recording(files=files, commands=commands, **sections))
 
 
@@ -166,7 +168,7 @@ def test_c1_without_a_history_nothing_is_said(files: dict[str, object]) -> None:
         ("linux-image-6.8.0-1020-nvidia 6.8 installed\n", {}, None),
     ],
 )
-def test_i2_whose_driver_it_is(packages: str, sections: dict[str, object], origin: str | None) -> None:
+def test_i2_whose_driver_it_is(packages: str, sections: dict[str, Any], origin: str | None) -> None:
     one = recording(commands={"driver-packages": said(packages)}, **sections)
     found = driver_origin(one, driver_packages(one))
     assert found is None if origin is None else origin in (found or "")
