@@ -98,7 +98,8 @@ def _next_boot(state: State) -> Verdict:
     evidence = (*state.module.evidence, *build.evidence)
     mine = [row for row in build.rows or () if row.kernel == build.kernel and row.state == "installed"]
     coming = newest((*build.boot_kernels, *((build.kernel,) if build.kernel else ())))
-    if mine and coming and coming != build.kernel and coming not in build.built_for:
+    asked = bool(mine) or build.newest == coming  # somebody knows whether there is one
+    if asked and coming and coming != build.kernel and coming not in build.built_for:
         return warned(
             f"the next boot runs kernel {coming}, which has no module; {build.kernel} has one",
             _HEADERS.format(kernel=coming),

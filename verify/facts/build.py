@@ -14,12 +14,14 @@ if TYPE_CHECKING:
 
 DKMS = "dkms-status"
 MODINFO = "modinfo-nvidia"
+NEWEST = "modinfo-newest"
 KERNEL = "/proc/sys/kernel/osrelease"
 # Two styles: `nvidia/580.1, 6.8.0-1, x86_64: installed` and `nvidia, 470.1, 5.4.0, x86_64: built`.
 _ROW = re.compile(
     r"^(?P<module>nvidia[\w-]*)(?:/|,\s*)(?P<version>[\w.~+-]+)"
     r"(?:,\s*(?P<kernel>[^,:\s]+),\s*(?P<arch>[\w-]+))?:\s*(?P<state>[a-z-]+)(?P<tail>.*)$"
 )
+_KERNEL_LINE = re.compile(r"^kernel: (\S+)$", re.MULTILINE)
 _FILE = re.compile(r"^/lib/modules/([^/]+)/.*/nvidia(?:-current)?\.ko(?:\.\w+)?$")
 _MAKE_LOG = re.compile(r"^/var/lib/dkms/.*/make\.log$")
 # What the compiler said comes before what make makes of it.
@@ -52,6 +54,9 @@ class BuildFacts:
     kernels: tuple[str, ...] | None
     boot_kernels: tuple[str, ...]
     on_disk: bool | None
+    newest: str | None
+    """The newest installed kernel that modinfo was asked about, and whether it has a module."""
+    newest_has: bool | None
     open: bool | None
     signer: str | None
     error: str | None
@@ -63,7 +68,8 @@ class BuildFacts:
         """The kernels that have the module, oldest first."""
         rows = {row.kernel for row in self.rows or () if row.state == "installed" and row.kernel}
         here = {self.kernel} if self.on_disk and self.kernel else set()
-        return tuple(sorted(rows | set(self.kernels_with_file) | here, key=kernel_order))
+        coming = {self.newest} if self.newest_has and self.newest else set()
+        return tuple(sorted(rows | set(self.kernels_with_file) | here | coming, key=kernel_order))
 
 
 def kernel_order(name: str) -> tuple[tuple[int, ...], str]:
@@ -77,6 +83,8 @@ def build_facts(recording: Recording) -> BuildFacts:
     rows = _rows(recording)
     modinfo = recording.command(MODINFO)
     info = _modinfo(modinfo.stdout) if modinfo and modinfo.ok else {}
+    next_ = recording.command(NEWEST)
+    coming = _KERNEL_LINE.search(next_.stdout if next_ else "")
     headers = recording.paths.get(f"/lib/modules/{kernel}/build") if kernel else None
     path, error = _error(recording)
     found = [path for paths in recording.globs.values() for path in paths]
@@ -94,6 +102,8 @@ def build_facts(recording: Recording) -> BuildFacts:
             one.removeprefix("/boot/vmlinuz-") for one in recording.globs.get("/boot/vmlinuz-*", ())
         ),
         on_disk=bool(info) if looked else None,
+        newest=coming.group(1) if coming else None,
+        newest_has=next_.rc == 0 if next_ and coming and not next_.timed_out else None,
         open=_open(info.get("license"), rows),
         signer=info.get("signer") or info.get("sig_id"),
         error=error,
@@ -150,10 +160,14 @@ def _evidence(
     error: str | None,
 ) -> tuple[str, ...]:
     lines = []
-    for name in (DKMS, MODINFO):
+    for name in (DKMS, MODINFO, NEWEST):
         entry = recording.command(name)
         if entry is not None:
-            said = [line for line in entry.stdout.splitlines() if line.startswith(("nvidia", "version:"))]
+            said = [
+                line
+                for line in entry.stdout.splitlines()
+                if line.startswith(("nvidia", "version:", "kernel:"))
+            ]
             lines += [cite(name, line) for line in said[:4]] or [cite_command(entry)]
     if headers is not None:
         lines.append(cite(f"/lib/modules/{kernel}/build", "present" if headers else "missing"))
