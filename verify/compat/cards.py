@@ -63,6 +63,12 @@ def architectures() -> Mapping[str, Architecture]:
 
 
 @cache
+def jetsons() -> frozenset[Capability]:
+    """Return the capabilities that Jetson boards alone have."""
+    return frozenset(capabilities(row["jetson"] for row in rows("cards", "capabilities") if "jetson" in row))
+
+
+@cache
 def _ranges() -> tuple[tuple[int, int, Row], ...]:
     return tuple((int(row["first"], 16), int(row["last"], 16), row) for row in rows("cards", "devices"))
 

@@ -31,7 +31,7 @@ class Card:
 
     @property
     def called(self) -> str:
-        """Return its name, or what was asked for."""
+        """Return its name, or what was asked for where that is the name of several."""
         return self.name or self.asked
 
     @property
@@ -40,7 +40,7 @@ class Card:
         numbers = " or ".join(shown(pair) for pair in self.capabilities)
         undecided = ", the id does not decide" if len(self.capabilities) > 1 else ""
         capability = f"compute capability {numbers}{undecided}" if numbers else "compute capability unknown"
-        alike = f"one of {self.alike} cards called so, " if self.alike > 1 else ""
+        alike = f"{self.alike} cards are called so, " if self.alike > 1 else ""
         return f"{self.called} ({alike}{self.architecture.title}, {capability})"
 
 
@@ -72,8 +72,11 @@ def card_of(asked: str) -> Card:
         raise VerifyError(
             f"--card {asked} means several kinds of card: {_list(matches)}. Write more of the name, or the id"
         )
-    name = min(matches.values(), key=lambda called: (len(called), called))
-    return replace(found[0], name=name, alike=len(set(matches.values())))
+    called = set(matches.values())
+    # Of several cards that are one to the tables none is put forward.
+    return replace(
+        found[0], name=called.pop() if len(called) == 1 else None, alike=len(set(matches.values()))
+    )
 
 
 def _named(text: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from verify.commands import Commands
     from verify.compat.choice import Card
+    from verify.compat.need import Need
     from verify.compat.verdict import Verdict
 
 _EXAMPLE = "gpu-verify compat --driver 535.261.03 --card 10de:2684"
@@ -114,15 +115,17 @@ def _host(options: argparse.Namespace, driver: Version | None, cards: tuple[Card
 def _need(options: argparse.Namespace, asked: str, driver: Version | None, cards: tuple[Card, ...]) -> int:
     from verify.compat import documents  # noqa: PLC0415
     from verify.compat.image_need import image_need  # noqa: PLC0415
-    from verify.compat.need import cuda_need, torch_need  # noqa: PLC0415
+    from verify.compat.need import cuda_need, in_table, torch_need  # noqa: PLC0415
     from verify.compat.verdict import image_verdict, need_verdict  # noqa: PLC0415
     from verify.report.terminal import console  # noqa: PLC0415
 
     verdict: Verdict | None = None
+    need: Need | None
     if asked == "image_require":
         image = image_need(options.image_require)
         verdict = image_verdict(image, driver, cards) if driver else None
-        document = documents.image_document(image)
+        need = cuda_need(str(image.cuda)) if image.cuda and in_table(image.cuda) else None
+        document = documents.image_document(image, need)
     else:
         need = cuda_need(options.cuda) if asked == "cuda" else torch_need(options.torch, options.machine)
         verdict = need_verdict(need, driver, cards) if driver else None
@@ -135,7 +138,7 @@ def _need(options: argparse.Namespace, asked: str, driver: Version | None, cards
         out = console()
         if asked == "image_require":
             show.print_image(image, out)
-        else:
+        if need:
             show.print_need(need, out)
         if verdict:
             show.print_verdict(verdict, out)

@@ -106,7 +106,7 @@ def need_document(need: Need) -> Json:
     }
 
 
-def image_document(need: ImageNeed) -> Json:
+def image_document(need: ImageNeed, cuda: Need | None) -> Json:
     """Return what an image's demand comes to."""
     return {
         "schema": SCHEMA,
@@ -121,6 +121,7 @@ def image_document(need: ImageNeed) -> Json:
             for alternative in need.requirement.alternatives
         ],
         "sentences": list(need.sentences),
+        "cuda_need": need_document(cuda) if cuda else None,
     }
 
 

@@ -70,7 +70,7 @@ class Branch:
     def life(self) -> str:
         """Say until when it lives, as the source saw it."""
         if self.end is None:
-            return "past its end of life"
+            return "ended"  # which month is in no source
         return f"ended {self.end}" if self.ended else f"lives until {self.end}"
 
 

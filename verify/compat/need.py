@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.compat.arch import How as Code
-from verify.compat.cards import architectures
+from verify.compat.cards import architectures, jetsons
 from verify.compat.cuda import minimum_driver, minor, newest_cuda, packaged_drivers, toolkit_cards
 from verify.compat.forward import compat_branches
 from verify.compat.torch import builds, default_build, parse_spec
@@ -56,8 +56,7 @@ def cuda_need(text: str) -> Need:
     cuda = Version.parse(text.strip())
     if cuda is None or len(cuda.parts) < 2:  # noqa: PLR2004  # 12.8 has two
         raise VerifyError(f"--cuda {text} is no version of CUDA: write it as 12.8 or 12.8.1")
-    cuda = minor(cuda)
-    known = sorted({*(one for one, _ in packaged_drivers()), newest_cuda()})
+    cuda, known = minor(cuda), _known()
     if minimum_driver(cuda) is None or cuda > known[-1]:
         raise VerifyError(f"--cuda {text} is not in our table, which has {known[0]} to {known[-1]}")
     if cuda not in known:
@@ -65,6 +64,15 @@ def cuda_need(text: str) -> Need:
             f"--cuda {text}: there is no CUDA {cuda}; its neighbours are {_around(cuda, known)}"
         )
     return _need(f"CUDA {cuda}", cuda, _by_toolkit(cuda), [])
+
+
+def _known() -> list[Version]:
+    return sorted({*(one for one, _ in packaged_drivers()), newest_cuda()})
+
+
+def in_table(cuda: Version) -> bool:
+    """Whether the tables have this CUDA."""
+    return minor(cuda) in _known()
 
 
 def _around(cuda: Version, known: list[Version]) -> str:
@@ -98,10 +106,12 @@ def torch_need(text: str, machine: str) -> Need:
         notes.append(f"PyTorch calls this build {build.status}")
     if build.archs is None:
         notes.append("its arch list is in no source that was read: the cards are those of its CUDA")
-        return _need(f"torch {text}", build.cuda, _by_toolkit(build.cuda), notes, build, command)
+        return _need(
+            f"torch {text}", build.cuda, _by_toolkit(build.cuda), notes, build=build, command=command
+        )
     if build.release == default_build().release:
         notes.append("it is the newest release of our table")
-    return _need(f"torch {text}", build.cuda, build.code_for, notes, build, command)
+    return _need(f"torch {text}", build.cuda, build.code_for, notes, build=build, command=command)
 
 
 def _by_toolkit(cuda: Version) -> Callable[[Capability], Code | None]:
@@ -115,11 +125,12 @@ def _by_toolkit(cuda: Version) -> Callable[[Capability], Code | None]:
     return code
 
 
-def _need(  # noqa: PLR0913  # what the two kinds of questions have in common
+def _need(
     title: str,
     cuda: Version,
     code: Callable[[Capability], Code | None],
     notes: list[str],
+    *,
     build: Build | None = None,
     command: str | None = None,
 ) -> Need:
@@ -129,6 +140,7 @@ def _need(  # noqa: PLR0913  # what the two kinds of questions have in common
         ArchitectureRow(kind.title, capability, code(capability))
         for kind in architectures().values()
         for capability in kind.capabilities
+        if build is None or build.machine != "x86_64" or capability not in jetsons()
     )
     served = [row.capability for row in cards if row.code is not None]
     machine = [row.capability for row in cards if row.code is Code.MACHINE_CODE]

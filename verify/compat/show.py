@@ -40,12 +40,18 @@ def line(out: Console, label: str, text: str, style: str = "") -> None:
         out.print(Text(more, style=style), soft_wrap=True)
 
 
-def table(title: str, *headings: str) -> Table:
+def table(*headings: str) -> Table:
     """Make a table whose cells wrap."""
-    made = Table(title=title, title_justify="left")
+    made = Table()
     for heading in headings:
         made.add_column(heading, overflow="fold")
     return made
+
+
+def print_table(out: Console, title: str, made: Table) -> None:
+    """Print a table under its title: rich would wrap that to the width of the table."""
+    out.print(Text(title, style="italic"))
+    out.print(made)
 
 
 def print_host(answer: HostAnswer, out: Console) -> None:
@@ -58,9 +64,7 @@ def print_host(answer: HostAnswer, out: Console) -> None:
         line(out, "card", plain(card.shown))
     for warning in answer.warnings:
         line(out, "but", plain(warning), "bold red")
-    images = table(
-        "Images and programs, by the CUDA that they are for", "CUDA", "runs here", "what that means"
-    )
+    images = table("CUDA", "runs here", "what that means")
     for rows in _together(answer.cudas):
         first = rows[0]
         images.add_row(
@@ -68,7 +72,7 @@ def print_host(answer: HostAnswer, out: Console) -> None:
             Text(first.how.value, style=STYLE[first.how]),
             plain("; ".join(filter(None, (first.why, first.note)))),
         )
-    out.print(images)
+    print_table(out, "Images and programs, by the CUDA that they are for", images)
     print_builds(answer.builds, out)
     line(out, "plain", plain(answer.plain), "red" if "does not run" in answer.plain else "")
 
@@ -95,14 +99,12 @@ def print_builds(builds: tuple[Build, ...], out: Console) -> None:
     if not builds:
         line(out, "torch", "no build of our table runs here", "red")
         return
-    listed = table(
-        "Builds of torch that run here, the newest first", "index", "releases", "install the newest of it"
-    )
+    listed = table("index", "releases", "install the newest of it")
     for index in dict.fromkeys(build.index for build in builds):
         mine = [build for build in builds if build.index == index]
         status = "" if mine[0].status == "stable" else f" ({mine[0].status})"
         listed.add_row(index, _span([build.release for build in reversed(mine)]) + status, mine[0].command)
-    out.print(listed)
+    print_table(out, "Builds of torch that run here, the newest first", listed)
 
 
 def print_need(need: Need, out: Console) -> None:
@@ -128,7 +130,7 @@ def print_need(need: Need, out: Console) -> None:
         line(out, "install", need.command)
     for note in need.notes:
         line(out, "note", note)
-    cards = table("Cards, by compute capability", "architecture", "runs", "by PTX only", "left out")
+    cards = table("architecture", "runs", "by PTX only", "left out")
     for title, rows in groupby(need.cards, key=lambda row: row.title):
         mine = list(rows)
         cells = [
@@ -136,7 +138,7 @@ def print_need(need: Need, out: Console) -> None:
             for code in (Code.MACHINE_CODE, Code.PTX, None)
         ]
         cards.add_row(title, *cells)
-    out.print(cards)
+    print_table(out, "Cards, by compute capability", cards)
 
 
 def _build(build: Build, out: Console) -> None:
@@ -154,12 +156,10 @@ def _build(build: Build, out: Console) -> None:
 def print_image(need: ImageNeed, out: Console) -> None:
     """Print what an image's demand comes to."""
     line(out, "demand", plain(need.text))
-    met = table(
-        "One of these rows must be met whole, or the toolkit's check refuses the image", "alternative"
-    )
+    met = table("alternative")
     for alternative in need.alternatives:
         met.add_row(plain(alternative))
-    out.print(met)
+    print_table(out, "One of these rows must be met whole, or the toolkit's check refuses the image", met)
     for sentence in need.sentences:
         line(out, "means", plain(sentence))
 

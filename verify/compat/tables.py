@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 from rich.text import Text
 
 from verify.compat.documents import SCHEMA
-from verify.compat.show import table
+from verify.compat.pictures import print_pictures
+from verify.compat.show import print_table, table
 from verify.compat.table import rows
+from verify.report.text import hang
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -133,13 +135,21 @@ _TABLES: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
 
 
 def print_tables(out: Console) -> None:
-    """Print each table with the sources of its rows."""
+    """Print the two pictures, then each table with its sources below."""
+    print_pictures(out)
     for title, name, section, columns in _TABLES:
-        shown = table(title, *columns, "source")
+        shown = table(*columns, "source")
+        sources: dict[str, int] = {}
         for row in rows(name, section):
-            cells = [Text(_cell(row.get(key))) for key in columns.values()]
-            shown.add_row(*cells, Text(f"{row['source']}, {row['date']}", style="dim"))
-        out.print(shown)
+            number = sources.setdefault(f"{row['source']}, {row['date']}", len(sources) + 1)
+            shown.add_row(
+                *(Text(_cell(row.get(key))) for key in columns.values()), Text(f"[{number}]", style="dim")
+            )
+        print_table(out, title, shown)
+        for source, number in sources.items():
+            label = f"[{number}] "
+            for text in hang(label + source, out.width, len(label)):
+                out.print(Text(text, style="dim"), soft_wrap=True)
         out.print()
 
 

@@ -46,7 +46,7 @@ class Build:
         return self.command_for("")
 
     def command_for(self, patch: str) -> str:
-        """Return the command that installs one patch of this build: ``.1``, or the newest where it is empty."""
+        """Return the command that installs one patch of this build (``.1``); without one, the newest."""
         version = f"torch=={self.release}{patch}" if patch else f'"torch=={self.release}.*"'
         return f"pip install {version} --index-url {INDEX}{self.index}"
 

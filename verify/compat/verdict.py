@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from verify.compat.choice import shown
 from verify.compat.cuda import How, carried
-from verify.compat.forward import DATA_CENTRE
 from verify.compat.host import cuda_row
 from verify.compat.torch import refusal
 from verify.facts.version import Version
@@ -18,7 +17,12 @@ if TYPE_CHECKING:
     from verify.compat.image_need import ImageNeed
     from verify.compat.need import Need
 
-_BRANDS = {"GeForce": "geforce", DATA_CENTRE: "tesla"}  # as libnvidia-container has them; others are not sure
+_CHECK = {
+    True: "the legacy runtime's check lets it pass",
+    False: "the legacy runtime refuses it (NVIDIA_DISABLE_REQUIRE=1 switches that off); by CDI nothing does",
+    None: "whether the legacy runtime refuses it depends on the card's brand, as "
+    "`nvidia-smi -q -x | grep product_brand` has it; by CDI nothing refuses it",
+}
 _WORDS = {
     How.RUNS: "it runs",
     How.MINOR: "it runs by minor-version compatibility",
@@ -62,15 +66,12 @@ def need_verdict(need: Need, driver: Version, cards: tuple[Card, ...]) -> Verdic
 def image_verdict(need: ImageNeed, driver: Version, cards: tuple[Card, ...]) -> Verdict:
     """Judge an image by its demand, by the check of the toolkit and by what its CUDA needs."""
     machines = [
-        Machine(carried(driver), driver, Version.parse(shown(pair)), _BRANDS.get(card.kind or ""))
+        Machine(carried(driver), driver, Version.parse(shown(pair)))
         for card in cards
         for pair in card.capabilities or ()
     ] or [Machine(carried(driver), driver)]
     met = [need.requirement.met(machine) for machine in machines]
-    check = (
-        "refuses it" if False in met else "lets it pass" if all(met) else "may refuse it: not all is known"
-    )
-    said = [f"the legacy runtime's check {check}"]
+    said = [_CHECK[False if False in met else None if None in met else True]]
     if need.cuda is None:
         how = How.NO if False in met else How.RUNS
     else:
