@@ -26,12 +26,13 @@ _WAYS = {
     How.NO: ("·", "dim"),
 }
 _CODES = {Code.MACHINE_CODE: ("●", "green"), Code.PTX: ("◐", "yellow"), None: ("·", "dim")}
+_COLUMN, _REST = 5, 28  # how wide one CUDA is, and the rest of the picture
 _FROM = Version.of("11.8")  # what is older is in the table below
 
 
 def print_pictures(out: Console) -> None:
     """Print both, each with what its signs mean."""
-    print_table(out, "Which CUDA on which driver", _drivers())
+    print_table(out, "Which CUDA on which driver", _drivers(out.width))
     out.print(
         Text(
             "● carries it  ◐ starts it (minor-version compatibility: no PTX)  ○ starts it on data-centre "
@@ -48,11 +49,12 @@ def print_pictures(out: Console) -> None:
 
 
 def _plain() -> Table:
-    return Table(box=None, padding=(0, 1))
+    return Table(box=None, padding=(0, 0, 0, 1))
 
 
-def _drivers() -> Table:
+def _drivers(width: int) -> Table:
     cudas = [cuda for cuda, _ in packaged_drivers() if cuda >= _FROM] + [newest_cuda()]
+    cudas = cudas[-max(1, (width - _REST) // _COLUMN) :]
     table = _plain()
     table.add_column("driver")
     for cuda in dict.fromkeys(cudas):
