@@ -146,13 +146,16 @@ def _addresses(recording: Recording) -> list[str]:
 
 def _pci_cards(recording: Recording, gone: dict[str, str]) -> tuple[PciCard, ...] | None:
     addresses = _addresses(recording)
-    if not addresses and not recording.globs.get(_VENDOR_GLOB):
+    listed = {path for path in recording.globs.get(_VENDOR_GLOB, ()) if _VENDOR.match(path)}
+    if not addresses:
         return None  # no bus: a container, WSL, or nobody looked
     cards = []
+    whole = listed <= {f"{_PCI}{address}/vendor" for address in addresses}
     for address in addresses:
         folder = f"{_PCI}{address}"
         vendor = (file_text(recording, f"{folder}/vendor") or "").strip().lower()
         kind = (file_text(recording, f"{folder}/class") or "").strip().lower()
+        whole = whole and bool(vendor) and (vendor != NVIDIA or bool(kind))
         if vendor != NVIDIA or not kind.startswith(_DISPLAY):
             continue
         driver = recording.links.get(f"{folder}/driver")
@@ -160,4 +163,5 @@ def _pci_cards(recording: Recording, gone: dict[str, str]) -> tuple[PciCard, ...
         cards.append(
             PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None, gone.get(address, ""))
         )
-    return tuple(cards)
+    # Where a device could not be read, "no card" is not known.
+    return tuple(cards) if cards or whole else None

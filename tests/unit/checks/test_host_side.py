@@ -199,3 +199,21 @@ def test_i1_in_a_container_only_the_cards_that_were_given_are_ours() -> None:
     assert found["driver.every-card"].status is Status.SKIP
     # An engine that answers in a container is judged like any other.
     assert found["engine.answers"].status is Status.PASS
+
+
+@pytest.mark.parametrize("entry", [None, {"error": "timed out"}])
+@pytest.mark.parametrize("name", ["vendor", "class"])
+def test_a_device_that_could_not_be_read_is_not_no_card(name: str, entry: dict[str, object] | None) -> None:
+    def change(machine: Machine) -> None:
+        assert machine.host
+        machine.host["globs"]["/dev/nvidia*"] = []
+        path = f"/sys/bus/pci/devices/0000:01:00.0/{name}"
+        machine.files.pop(path)
+        if entry:
+            machine.files[path] = entry
+
+    assert lab(change)["card.present"].status is Status.SKIP
+
+
+def test_no_nodes_alone_are_not_no_card() -> None:
+    assert alone(globs={"/dev/nvidia*": []})["card.present"].status is Status.SKIP
