@@ -24,7 +24,11 @@ from tests.live.registry import PASSWORD, USER, Pushed, Registry
 
 PLAY = "- {hosts: all, gather_facts: false, become: true, roles: [registry_login, race_image]}\n"
 LATEST = "gpu-host/race:latest"
-looks = pytest.mark.skipif(not (ROOT / "verify/image").is_dir(), reason="gpu-verify image is not there yet")
+ASK = [sys.executable, "-m", "verify.cli", "image", "--help"]
+looks = pytest.mark.skipif(
+    subprocess.run(ASK, cwd=ROOT, capture_output=True, check=False).returncode != 0,
+    reason="there is no gpu-verify image yet",
+)
 # Of the driver that is there nothing is asked; and of one that Debian does not have yet.
 FITS = {"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}
 TOO_NEW = {"CUDA_VERSION": "13.0.2", "NVIDIA_REQUIRE_CUDA": "cuda>=13.0"}
