@@ -1,0 +1,237 @@
+"""``gpu-verify compat`` as people call it: the tables, a host, a need, both, and what is no question."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Ask = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def ask(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Ask:
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        status = cli.main(["compat", *arguments])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+def document(ask: Ask, *arguments: str) -> dict[str, Any]:
+    _, out, _ = ask(*arguments, "--json")
+    found: dict[str, Any] = json.loads(out)
+    assert found["schema"] == 1
+    return found
+
+
+HOST = ("--driver", "535.261.03", "--card", "10de:2684")
+
+
+def test_without_a_question_the_tables_are_printed_with_their_sources(ask: Ask) -> None:
+    status, out, _ = ask()
+    assert status == 0
+    for words in (
+        "Which CUDA on which driver",
+        "525.60.13",
+        "CVE-2026-24260",
+        "cuda-compat",
+        "[1] ",
+        "2026-",
+    ):
+        assert words in out
+
+
+def test_the_tables_as_a_document_have_source_and_date(ask: Ask) -> None:
+    tables = document(ask)["tables"]
+    assert set(tables) == {"cuda", "forward", "torch", "cards", "driver", "toolkit", "engine"}
+    for sections in tables.values():
+        for section in sections.values():
+            assert all(row["source"] and row["date"] for row in section)
+
+
+def test_what_a_host_can_run(ask: Ask) -> None:
+    status, out, _ = ask(*HOST)
+    assert status == 0
+    for words in (
+        "GeForce RTX 4090 (Ada, compute capability 8.9)",
+        "R535 (LTS) ended 2026-06",
+        "below 535.309.01",
+        "12.3 to 12.9",
+        "CUDA_ERROR_UNSUPPORTED_PTX_VERSION",
+        "needs driver 580.65.06 or newer",
+        'pip install "torch==2.14.*" --index-url https://download.pytorch.org/whl/cu126',
+        "which does not run here",
+    ):
+        assert words in out
+
+
+def ways(ask: Ask, *host: str) -> dict[str, str]:
+    return {row["cuda"]: row["how"] for row in document(ask, *host)["cuda"]}
+
+
+def test_e5_a_data_centre_card_runs_newer_cuda_by_the_package(ask: Ask) -> None:
+    found = ways(ask, "--driver", "535.261.03", "--card", "H100")
+    assert found["12.2"] == "runs"
+    assert found["12.8"] == "minor-version compatibility"
+    assert found["13.0"] == "forward compatibility"
+    assert ways(ask, *HOST)["13.0"] == "no"
+
+
+def test_e5_where_the_name_does_not_tell_forward_compatibility_is_only_mentioned(ask: Ask) -> None:
+    found = document(ask, "--driver", "535.261.03", "--card", "RTX A6000")
+    row = next(row for row in found["cuda"] if row["cuda"] == "13.0")
+    assert row["how"] == "no"
+    assert "the name does not say" in row["note"]
+
+
+def test_e5_one_card_that_may_not_use_the_package_keeps_all_from_it(ask: Ask) -> None:
+    assert ways(ask, "--driver", "535.261.03", "--card", "H100", "--card", "10de:2684")["13.0"] == "no"
+
+
+def test_e2_cuda_13_is_not_for_cards_before_turing(ask: Ask) -> None:
+    found = document(ask, "--driver", "580.95.05", "--card", "P40")
+    row = next(row for row in found["cuda"] if row["cuda"] == "13.0")
+    assert row["how"] == "no"
+    assert "begin with compute capability 7.5" in row["why"]
+    assert {build["index"] for build in found["torch"]} == {"cu118", "cu121", "cu124", "cu126"}
+
+
+def test_a_card_that_the_branch_does_not_know_any_more_runs_nothing(ask: Ask) -> None:
+    found = document(ask, "--driver", "595.71.05", "--card", "V100")
+    assert "R580 is the last branch that knows it" in found["warnings"][0]
+    assert {row["how"] for row in found["cuda"]} == {"no"}
+    assert found["torch"] == []
+
+
+def test_a_driver_that_is_older_than_its_card_is_told(ask: Ask) -> None:
+    found = document(ask, "--driver", "535.261.03", "--card", "5090")
+    assert "570.26" in found["warnings"][0]
+    assert document(ask, "--driver", "580.95.05", "--card", "5090")["warnings"] == []
+
+
+def test_an_unknown_branch_is_not_guessed(ask: Ask) -> None:
+    found = document(ask, "--driver", "700.10.01", "--card", "4090")
+    assert found["branch"] is None
+    assert found["security"].startswith("no bulletin")
+
+
+def test_a_driver_alone_is_a_question_too(ask: Ask) -> None:
+    found = document(ask, "--driver", "550.163.01")
+    assert found["cards"] == []
+    assert found["carries_cuda"] == "12.4"
+    assert found["torch"][0]["index"] == "cu126"
+
+
+def test_what_a_cuda_needs(ask: Ask) -> None:
+    found = document(ask, "--cuda", "12.8.1")
+    assert (found["lowest_driver"], found["full_driver"]) == ("525.60.13", "570.26")
+    assert found["forward_compatibility_branches"] == [535]
+    left = document(ask, "--cuda", "13.0")["architectures"]
+    assert {row["architecture"] for row in left if row["runs"] is None} == {"Maxwell", "Pascal", "Volta"}
+
+
+def test_what_a_build_of_torch_needs(ask: Ask) -> None:
+    found = document(ask, "--torch", "2.9.1+cu128")
+    assert (found["lowest_driver"], found["oldest_compute_capability"]) == ("525.60.13", "7.0")
+    assert found["build"]["cudnn"] == "9.10.2.21"
+    assert found["install"] == "pip install torch==2.9.1 --index-url https://download.pytorch.org/whl/cu128"
+    left = {row["architecture"] for row in found["architectures"] if row["runs"] is None}
+    assert left == {"Maxwell", "Pascal"}
+
+
+def test_the_build_on_pypi_is_meant_where_none_is_named(ask: Ask) -> None:
+    assert document(ask, "--torch", "2.15")["build"]["index"] == "cu132"
+    assert document(ask, "--torch", "2.9.7")["notes"][1] == "the newest patch of 2.9 in our table is 2.9.1"
+
+
+def test_what_an_image_needs(ask: Ask) -> None:
+    text = "cuda>=12.8 brand=tesla,driver>=535,driver<536"
+    found = document(ask, "--image-require", text)
+    assert found["alternatives"][1][0] == {"name": "brand", "operator": "=", "value": "tesla"}
+    assert found["cuda_need"]["lowest_driver"] == "525.60.13"
+    status, out, _ = ask("--image-require", f"NVIDIA_REQUIRE_CUDA={text}")
+    assert status == 0
+    assert "brand exactly tesla and driver at least 535 and driver below 536" in out
+
+
+@pytest.mark.parametrize(
+    ("question", "status", "word"),
+    [
+        (("--cuda", "12.2"), 0, "it runs"),
+        (("--cuda", "12.8"), 0, "it runs by minor-version compatibility"),
+        (("--cuda", "13.0"), 1, "it will not run"),
+        (("--torch", "2.14+cu126"), 0, "it runs by minor-version compatibility"),
+        (("--torch", "2.15"), 1, "it will not run"),
+        (("--image-require", "cuda>=12.8"), 0, "refuses it"),
+        (("--image-require", "cuda>=13.0"), 1, "it will not run"),
+        (("--image-require", "driver>=535"), 0, "lets it pass"),
+        (("--image-require", "driver>=550"), 1, "it will not run"),
+    ],
+)
+def test_a_need_on_a_host_is_answered_by_the_exit_status_too(
+    ask: Ask, question: tuple[str, str], status: int, word: str
+) -> None:
+    found, out, _ = ask(*HOST, *question)
+    assert found == status
+    assert word in out
+
+
+def test_e2_a_build_without_code_for_the_card_will_not_run(ask: Ask) -> None:
+    status, out, _ = ask("--driver", "580.95.05", "--card", "V100", "--torch", "2.11+cu128")
+    assert status == 1
+    assert "no code for compute capability 7.0" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--card", "4090"), "--card goes with --driver"),
+        (("--driver", "12.2"), "no version of a driver"),
+        (("--driver", "535"), "no version of a driver"),
+        (("--driver", "many"), "no version of a driver"),
+        (("--driver", "535.1", "--card", "Radeon"), "lspci -nn"),
+        (("--cuda", "12"), "write it as 12.8"),
+        (("--cuda", "12.7"), "there is no CUDA 12.7"),
+        (("--cuda", "99.1"), "not in our table"),
+        (("--torch", "newest"), "no version of torch"),
+        (("--torch", "1.9"), "it has 2.4 to 2.15"),
+        (("--torch", "2.9+cu99"), "it has cu126, cu128, cu130"),
+        (("--torch", "2.14", "--machine", "aarch64"), "no build on PyPI for aarch64"),
+        (("--image-require", ""), "is empty"),
+        (("--image-require", "cuda>=12.8 nonsense"), "'nonsense' is no condition"),
+        (("--image-require", "cuda~12.8"), "is no condition"),
+        (("--cuda", "12.8", "--torch", "2.9"), "not allowed with"),
+    ],
+)
+def test_what_is_no_question_is_one_sentence(ask: Ask, arguments: tuple[str, ...], words: str) -> None:
+    status, out, err = ask(*arguments)
+    assert status == 2
+    assert out == ""
+    assert words in err
+    assert err.count("\n") == 1
+    assert err.startswith("gpu-verify: ")
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(
+    st.sampled_from(["--driver", "--cuda", "--torch", "--image-require"]),
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=15).filter(
+        lambda text: not text.startswith("-")
+    ),
+)
+def test_whatever_is_asked_there_is_an_answer_or_a_sentence(ask: Ask, option: str, value: str) -> None:
+    status, out, err = ask(option, value)
+    assert (status, bool(out)) in ((0, True), (2, False))
+    assert "Traceback" not in err
