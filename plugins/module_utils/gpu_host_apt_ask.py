@@ -9,8 +9,10 @@ from pathlib import Path
 from .gpu_host_apt import complaint
 from .gpu_host_apt_state import (
     QUERY,
+    TRIGGERED,
     changes,
     coming,
+    cut_off,
     fetched,
     half_configured,
     installed,
@@ -63,6 +65,10 @@ class AptAsked(Tool):
     def half(self):
         """Return the packages that are half configured, anywhere on the host."""
         return half_configured(self.run("dpkg-query", "-W", QUERY)[1])
+
+    def cut_off(self):
+        """Return the packages that were cut off serving a trigger, and are whole otherwise."""
+        return cut_off(self.run("dpkg-query", "-W", TRIGGERED)[1])
 
     def holds(self):
         """Return the names that are held, by whomever."""

@@ -36,6 +36,8 @@ class Apt(AptAsked):
             return
         theirs = sorted(set(half) - ours)
         if theirs:
+            theirs = sorted(set(theirs) - self.cut_off())
+        if theirs:
             raise RefusedError(
                 "half-configured",
                 f"Half configured packages are here: {' '.join(theirs)}. Needed is a whole dpkg: run "

@@ -9,6 +9,7 @@ from .gpu_host_refused import cause_of
 # Second letter of dpkg's status: unpacked, half configured, half installed, triggers awaited or pending.
 HALF = "UFHWt"
 QUERY = "-f=${Package}\\t${db:Status-Abbrev}\\t${Version}\\n"
+TRIGGERED = "-f=${Package}\\t${db:Status-Abbrev}\\t${Version}\\t${Config-Version}\\n"
 # Failures that have one known cause: what it is called here, and the sentence.
 SENTENCES = (
     (
@@ -51,6 +52,19 @@ def installed(text: str) -> dict:
 def half_configured(text: str) -> list:
     """Return the packages that an interrupted or failed installation left behind."""
     return sorted(name for name, status, _ in rows(text) if status[1:2] in HALF)
+
+
+def cut_off(text: str) -> set:
+    """Return the packages that were whole, and were cut off while they served the trigger of another one.
+
+    dpkg then says half configured (F), with the version that was configured; one that never was has none.
+    """
+    found = [line.split("\t") for line in text.splitlines()]
+    return {
+        row[0]
+        for row in found
+        if len(row) == 4 and row[1][1:2] == "F" and row[2] == row[3]  # noqa: PLR2004
+    }
 
 
 def changes(said: str) -> dict:

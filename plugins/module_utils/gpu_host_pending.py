@@ -7,6 +7,8 @@ import re
 import time
 from typing import Any
 
+from .gpu_host_apt_state import TRIGGERED, cut_off
+
 OWNED = "/var/lib/gpu-host/owned.json"
 
 LOCKS = (
@@ -94,6 +96,9 @@ def half_configured(look: Any) -> tuple[list[str], list[str]]:
     matches = [HALF.match(line.strip()) for line in out.splitlines()] if rc == 0 else []
     names = sorted({(found["name"] or found["broken"]).split(":")[0] for found in matches if found})
     ours = owned(look)
+    if set(names) - ours:
+        # What was whole, and was cut off serving the trigger of one of these, is not the work of others.
+        ours = ours | cut_off(look.run(["dpkg-query", "--show", TRIGGERED], 20.0)[1])
     return [name for name in names if name not in ours], [name for name in names if name in ours]
 
 

@@ -8,6 +8,7 @@ from plugins.module_utils.gpu_host_apt_state import (
     broken_sources,
     changes,
     coming,
+    cut_off,
     fetched,
     half_configured,
     installed,
@@ -37,6 +38,17 @@ def test_b7_held_packages_are_there_and_half_configured_ones_are_not() -> None:
         "nvidia-container-toolkit-base": "1.20.2-1",
         "libnvidia-container1": "1:1.20.2~rc1-1",
     }
+
+
+def test_g7_a_package_that_was_cut_off_serving_a_trigger_is_whole_otherwise() -> None:
+    said = (
+        "libc-bin\tiF \t2.41-12\t2.41-12\n"  # its trigger
+        "mysql\tiF \t8.0-1\t\n"  # never configured
+        "nginx\tiF \t1.2\t1.1\n"  # an upgrade
+        "bash\tii \t5.2\t\ndocker.io\tiU \t26.1\t26.1\n"
+    )
+    assert cut_off(said) == {"libc-bin"}
+    assert cut_off(STATUS) == set()
 
 
 def test_what_an_interrupted_run_left_in_every_state() -> None:
