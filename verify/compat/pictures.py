@@ -19,67 +19,75 @@ from verify.facts.version import Version
 if TYPE_CHECKING:
     from rich.console import Console
 
-_WAYS = {
-    How.RUNS: ("●", "green"),
-    How.MINOR: ("◐", "yellow"),
-    How.FORWARD: ("○", "cyan"),
-    How.NO: ("·", "dim"),
-}
-_CODES = {Code.MACHINE_CODE: ("●", "green"), Code.PTX: ("◐", "yellow"), None: ("·", "dim")}
+_ROUND, _PLAIN = (
+    ("●", "◐", "○", "·"),
+    ("#", "+", "o", "."),
+)  # yes, in part, on some cards, no; the second for a terminal without UTF-8
+_WAYS = {How.RUNS: (0, "green"), How.MINOR: (1, "yellow"), How.FORWARD: (2, "cyan"), How.NO: (3, "dim")}
+_CODES = {Code.MACHINE_CODE: (0, "green"), Code.PTX: (1, "yellow"), None: (3, "dim")}
 _COLUMN, _REST = 5, 28  # how wide one CUDA is, and the rest of the picture
 _FROM = Version.of("11.8")  # what is older is in the table below
 
 
 def print_pictures(out: Console) -> None:
     """Print both, each with what its signs mean."""
-    print_table(out, "Which CUDA on which driver", _drivers(out.width))
-    out.print(
-        Text(
-            "● carries it  ◐ starts it (minor-version compatibility: no PTX)  ○ starts it on data-centre "
-            "cards with cuda-compat in the image  · does not start it",
-            style="dim",
-        )
+    signs = _ROUND if out.encoding.startswith("utf") else _PLAIN
+    full, part, some, none = signs
+    print_table(out, "Which CUDA on which driver", _drivers(out.width, signs))
+    meaning = (
+        f"{full} carries it  {part} starts it (minor-version compatibility: no PTX)  {some} starts it on "
+        f"data-centre cards with cuda-compat in the image  {none} does not start it"
     )
+    out.print(Text(meaning + _beyond(), style="dim"))
     out.print()
-    print_table(
-        out, "Which card runs which build of torch (the newest of each index, Linux x86_64)", _torch()
-    )
-    out.print(Text("● machine code  ◐ PTX only  · nothing that runs", style="dim"))
+    title = "Which card runs which build of torch (the newest of each index, Linux x86_64)"
+    print_table(out, title, _torch(signs))
+    out.print(Text(f"{full} machine code  {part} PTX only  {none} nothing that runs", style="dim"))
     out.print()
 
 
-def _plain() -> Table:
+def _beyond() -> str:
+    """Say which branches are newer than the table of what a driver carries."""
+    newest, driver = packaged_drivers()[-1]
+    later = [f"R{branch.number}" for branch in branches() if branch.number > driver.major]
+    return (
+        f"\n{', '.join(later)}: carries at least {newest}, more is in no source that was read"
+        if later
+        else ""
+    )
+
+
+def _bare() -> Table:
     return Table(box=None, padding=(0, 0, 0, 1))
 
 
-def _drivers(width: int) -> Table:
+def _drivers(width: int, signs: tuple[str, ...]) -> Table:
     cudas = [cuda for cuda, _ in packaged_drivers() if cuda >= _FROM] + [newest_cuda()]
-    cudas = cudas[-max(1, (width - _REST) // _COLUMN) :]
-    table = _plain()
+    cudas = list(dict.fromkeys(cudas))[-max(1, (width - _REST) // _COLUMN) :]
+    table = _bare()
     table.add_column("driver")
-    for cuda in dict.fromkeys(cudas):
+    for cuda in cudas:
         table.add_column(str(cuda), justify="center")
     table.add_column("its life", no_wrap=True)
     for branch in branches():
         newest = Version.of(f"{branch.number}.999")  # the newest of its branch
-        ways = [serves(newest, cuda, forward=True).how or How.NO for cuda in dict.fromkeys(cudas)]
+        ways = [_WAYS[serves(newest, cuda, forward=True).how or How.NO] for cuda in cudas]
         life = Text(branch.life, style="dim" if branch.ended else "green")
-        table.add_row(f"R{branch.number}", *(Text(_WAYS[way][0], style=_WAYS[way][1]) for way in ways), life)
+        table.add_row(f"R{branch.number}", *(Text(signs[sign], style=style) for sign, style in ways), life)
     return table
 
 
-def _torch() -> Table:
+def _torch(signs: tuple[str, ...]) -> Table:
     known = [build for build in builds() if build.archs is not None]
     newest = {build.index: build for build in reversed(known)}  # the newest release of each index stays
     columns = [newest[index] for index in sorted(newest)]
-    table = _plain()
+    table = _bare()
     table.add_column("compute capability")
     for build in columns:
         table.add_column(f"{build.index}\n{build.release}", justify="center")
     for kind in architectures().values():
         for capability in (pair for pair in kind.capabilities if pair not in jetsons()):
-            signs = [_CODES[build.code_for(capability)] for build in columns]
-            table.add_row(
-                f"{shown(capability):5} {kind.title}", *(Text(sign, style=style) for sign, style in signs)
-            )
+            codes = [_CODES[build.code_for(capability)] for build in columns]
+            cells = [Text(signs[sign], style=style) for sign, style in codes]
+            table.add_row(f"{shown(capability):5} {kind.title}", *cells)
     return table

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -51,6 +53,19 @@ def test_without_a_question_the_tables_are_printed_with_their_sources(ask: Ask) 
         "2026-",
     ):
         assert words in out
+
+
+def test_a_terminal_without_utf_8_gets_plain_signs() -> None:
+    environment = {"PYTHONIOENCODING": "ascii", "COLUMNS": "100", "PATH": ""}
+    for arguments in ((), HOST, ("--torch", "2.14")):
+        done = subprocess.run(
+            [sys.executable, "-m", "verify.cli", "compat", *arguments],
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert done.stdout.isascii()
 
 
 def test_the_tables_as_a_document_have_source_and_date(ask: Ask) -> None:
