@@ -99,12 +99,13 @@ def print_builds(builds: tuple[Build, ...], out: Console) -> None:
     if not builds:
         line(out, "torch", "no build of our table runs here", "red")
         return
-    listed = table("index", "releases", "install the newest of it")
+    out.print(Text("Builds of torch that run here, the newest first", style="italic"))
     for index in dict.fromkeys(build.index for build in builds):
         mine = [build for build in builds if build.index == index]
-        status = "" if mine[0].status == "stable" else f" ({mine[0].status})"
-        listed.add_row(index, _span([build.release for build in reversed(mine)]) + status, mine[0].command)
-    print_table(out, "Builds of torch that run here, the newest first", listed)
+        releases = _span([build.release for build in reversed(mine)])
+        experimental = "" if mine[0].status == "stable" else f"  # {mine[0].status}"
+        # A command must be fit to be copied: it is never wrapped.
+        out.print(Text(f"  {index}  {releases:12}  {mine[0].command}{experimental}"), soft_wrap=True)
 
 
 def print_need(need: Need, out: Console) -> None:
