@@ -1,4 +1,4 @@
-"""Make docs/field-cases.md: each case of docs/field-cases.yml, and the tests that carry its id."""
+"""Make docs/field-cases.md: each case of docs/field-cases.yml, findings, tests."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ FOLDERS = ("tests", "molecule")
 HEAD = """\
 # Field cases
 
-Public bug reports from people who do this job, each with the part that handles it and
-the tests that fail without that. Made by `scripts/field_cases.py`
-from [field-cases.yml](field-cases.yml) and the tests' names.
+Public bug reports from people who do this job, each with the part that handles it, the
+finding by which `gpu-verify doctor` names it, how many recordings of it are judged
+(`tests/recordings`, verdicts beside them) and the tests that fail without the handling. Made by
+`scripts/field_cases.py` from [field-cases.yml](field-cases.yml), the verdicts and the tests' names.
 
-| case | what goes wrong | handled in | tests |
-|---|---|---|---|
+| case | what goes wrong | handled in | layer: finding | recordings | tests |
+|---|---|---|---|---|---|
 """
 
 
@@ -39,15 +40,33 @@ def names_by_case(root: Path) -> dict[str, list[str]]:
     }
 
 
+def verdicts_by_case(root: Path) -> dict[str, list[dict[str, str]]]:
+    """Return the judged recordings of each case, by lower-case id."""
+    found: dict[str, list[dict[str, str]]] = {}
+    for file in sorted((root / "tests/recordings/verdicts").glob("*.yml")):
+        for row in yaml.safe_load(file.read_text(encoding="utf-8")) or []:
+            case = row["case"].lower()
+            # A machine that nothing is wrong with is named after the case that it must not be taken for.
+            case = row["recordings"][0].partition("-")[0] if case == "healthy" else case
+            found.setdefault(case, []).append(row)
+    return found
+
+
 def page(root: Path = ROOT) -> str:
     """Return the whole page."""
     cases = yaml.safe_load((root / "docs/field-cases.yml").read_text(encoding="utf-8"))
     tests = names_by_case(root)
-    rows = (
-        f"| {row['id']} | {row['case']} | {row['where']} | {', '.join(tests.get(row['id'].lower(), []))} |"
-        for row in cases
-    )
-    return HEAD + "\n".join(rows) + "\n"
+    judged = verdicts_by_case(root)
+    lines = []
+    for row in cases:
+        key = row["id"].lower()
+        found = dict.fromkeys(f"{v['layer']}: `{v['id']}`" for v in judged.get(key, []) if "id" in v)
+        cells = (
+            row["id"], row["case"], row["where"], "<br>".join(found),
+            str(len(judged.get(key, [])) or ""), ", ".join(tests.get(key, [])),
+        )  # fmt: skip
+        lines.append("| " + " | ".join(cells) + " |")
+    return HEAD + "\n".join(lines) + "\n"
 
 
 def main() -> int:

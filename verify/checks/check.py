@@ -22,7 +22,7 @@ class Verdict:
     final: bool = False
     """A skip that no failure elsewhere explains: it does not apply to this kind of host."""
     because: tuple[str, ...] = ()
-    """Checks below that explain this failure where they fail too: then this one is blocked, as by its needs."""
+    """Checks below that explain this failure where they fail too: then it is blocked, as by its needs."""
     blocks: bool = True
     """Whether this failure spoils what rests on it; a fault of the next start spoils nothing that runs."""
 

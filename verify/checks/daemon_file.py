@@ -29,8 +29,6 @@ _LATER = "; the running daemon read it before that: it will not start again"
 def config(state: State) -> Verdict:
     """Whether dockerd can start with its file (cases A2, A3, A5), and whether settings were lost (A1)."""
     file, engine = state.daemon_file, state.engine
-    if state.host.container and not engine.answers:
-        return not_applicable(f"not applicable: this host is itself a container ({state.host.container})")
     if engine.stranger:
         return not_applicable(f"not applicable: the daemon that answers is {engine.stranger}", file.evidence)
     if not file.recorded:
@@ -91,7 +89,8 @@ def _lost(file: DaemonFileFacts) -> Verdict:
         return warned(
             f"{file.path} lacks {count(len(file.lost), 'setting')} that the backup {file.backup} has: "
             f"{', '.join(file.lost)}",
-            f"diff {file.backup} {file.path}  # put back what is missed, then: systemctl restart docker",
+            f"diff {file.backup} {file.path}  # put back what is missed, then: systemctl restart docker; meant "
+            f"so? rm {file.backup}",
             (*file.evidence, *file.backup_evidence),
         )
     if file.missing:

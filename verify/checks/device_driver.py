@@ -38,4 +38,9 @@ def no_device_driver(state: State, known: Cause) -> tuple[str, str, tuple[str, .
             found = f"{meaning}it found no CDI device of NVIDIA's, and no hook when it started"
             remedy = "systemctl restart nvidia-cdi-refresh && nvidia-ctk cdi list && systemctl restart docker"
             return found, remedy, engine.evidence[:1], because
-    return f"{meaning}the toolkit's hook was not there when it started", known.remedy, (), because
+    return (
+        f"{meaning}the toolkit's hook was not there when it started, as it seems",
+        known.remedy,
+        (),
+        because,
+    )

@@ -57,7 +57,8 @@ def answers(state: State) -> Verdict:
     found, remedy = _silence(engine)
     units = (("docker.service", engine.unit_state), ("docker.socket", engine.socket_state))
     states = ", ".join(f"{unit} is {state}" for unit, state in units if state)
-    said = f'; it said: "{engine.log}"' if engine.log else ""
+    # A daemon that was stopped said that of an earlier start.
+    said = f'; it said: "{engine.log}"' if engine.log and engine.unit_state != "inactive" else ""
     verdict = failed(
         f"the Docker Engine {found}" + (f" ({states})" if states else "") + said,
         remedy,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _APT = frozenset({"debian", "ubuntu"})
 _UPDATE = "apt-get update"
-_KEYRING = "install cuda-keyring (make site LIMIT=HOST, role nvidia_driver)"
+_KEYRING = "make site LIMIT=HOST  # role nvidia_driver brings it with its present key (cuda-keyring)"
 
 
 def package_sources(state: State) -> Verdict:
@@ -55,7 +55,7 @@ def _conflict(state: State) -> Verdict | None:
         keys = {entry.key: entry for entry in reversed(entries)}
         if len(keys) < 2:  # noqa: PLR2004  # one key: no conflict
             continue
-        told = " and ".join(f"{entry.path} ({key or 'no Signed-By'})" for key, entry in sorted(keys.items()))
+        told = " and ".join(f"{entry.path} ({_key(key)})" for key, entry in sorted(keys.items()))
         # The entry without a key is the older way of writing it.
         old = keys.get("", min(entries, key=lambda one: one.path)).path
         return failed(
@@ -66,6 +66,11 @@ def _conflict(state: State) -> Verdict | None:
     return None
 
 
+def _key(key: str) -> str:
+    """Name a key; a file may hold the whole key in the place of its path."""
+    return "a key of its own" if key.startswith("-----BEGIN") else key or "no Signed-By"
+
+
 def _aside(path: str) -> str:
     if path == SOURCES_LIST:
         return f"put a # before that line in {path}"
@@ -73,7 +78,7 @@ def _aside(path: str) -> str:
 
 
 def _written(entry: Entry) -> str:
-    return f"{entry.url} {entry.suite} signed-by={entry.key or '(none)'}"
+    return f"{entry.url} {entry.suite} signed-by: {_key(entry.key)}"
 
 
 def _retired(state: State) -> Verdict | None:
@@ -84,7 +89,7 @@ def _retired(state: State) -> Verdict | None:
         where = f"{named[0][0]} names" if named else "apt says that it lacks"
         return failed(
             f"{where} the CUDA repository's key: 7fa2af80 was retired in April 2022, 3bf863cc took its place",
-            f"apt-key del 7fa2af80; {_aside(_cuda_file(sources))}; {_KEYRING}; {_UPDATE}",
+            f"{_aside(_cuda_file(sources))}; {_KEYRING}",
             (*(cite(path, line) for path, line in named), *sources.complaints),
         )
     if sources.retired:

@@ -137,7 +137,7 @@ def _fields(stanza: str) -> dict[str, str]:
         if line.startswith("#"):
             continue
         if line[:1].isspace() and key:
-            found[key] += " " + line.strip()
+            found[key] = f"{found[key]} {line.strip()}".strip()
         elif ":" in line:
             name, _, value = line.partition(":")
             key = name.strip().lower()
