@@ -85,7 +85,10 @@ def downloads(wanted: dict[str, Any], plan: dict[str, Any]) -> bool:
 def needs(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one entry a file system: what it must hold, for which parts, and what is free."""
     asked = []
-    for system in part(found, "pending").get("file_systems") or []:
+    systems = part(found, "pending").get("file_systems")
+    for system in systems if isinstance(systems, list) else []:
+        if not isinstance(system, dict):
+            continue
         for_what = {}
         for name in plan.get("parts") or []:
             places = NEEDS.get(name, {})

@@ -1,3 +1,4 @@
+# ruff: noqa: E501, ISC004  # the texts are the real ones, whole
 """The error texts of daemon, hook and runtime: what each means, and which check is to be blamed."""
 
 from __future__ import annotations

@@ -173,7 +173,7 @@ def test_d8_every_mode_that_gives_cards_both_ways_is_fine(mode: str) -> None:
     assert (finding.status, f"mode {mode}: both forms" in finding.summary) == (Status.PASS, True)
 
 
-def outcomes(gpus: bool | None, runtime: bool | None) -> Finding:
+def outcomes(gpus: bool | None, runtime: bool | None) -> Finding:  # noqa: FBT001
     machine = lab()
     for name, works in (("run-gpus-all", gpus), ("run-runtime", runtime)):
         if works is None:
