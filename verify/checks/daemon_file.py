@@ -89,8 +89,8 @@ def _lost(file: DaemonFileFacts) -> Verdict:
         return warned(
             f"{file.path} lacks {count(len(file.lost), 'setting')} that the backup {file.backup} has: "
             f"{', '.join(file.lost)}",
-            f"diff {file.backup} {file.path}  # put back what is missed, then: systemctl restart docker; meant "
-            f"so? rm {file.backup}",
+            f"diff {file.backup} {file.path}  # put back what is missed, then: systemctl restart docker; "
+            f"meant so? rm {file.backup}",
             (*file.evidence, *file.backup_evidence),
         )
     if file.missing:
