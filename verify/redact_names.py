@@ -98,7 +98,7 @@ class Names:
         return self.own.get(low) or self.hosts.get(low, name)
 
     def _word(self, match: re.Match[str]) -> str:
-        low = (match.group("own") or match.group("other")).lower()
+        low = (match.group("whole") or match.group("own") or match.group("other")).lower()
         return next(m[low] for m in (self.own, self.hosts, self.users, self.serials) if low in m)
 
 
@@ -133,7 +133,8 @@ def _pattern(own: Sequence[str], others: Sequence[str]) -> re.Pattern[str] | Non
         return None
     domain = r"(?:\.[A-Za-z][A-Za-z0-9-]*)*"
     return re.compile(
-        rf"(?<![A-Za-z0-9])(?:(?P<other>{any_of(others)})|(?P<own>{any_of(own)}){domain})(?![A-Za-z0-9])",
+        # First an own name that ends there: a user may be called like its beginning.
+        rf"(?<![A-Za-z0-9])(?:(?P<whole>{any_of(own)})(?!\.)|(?P<other>{any_of(others)})|(?P<own>{any_of(own)}){domain})(?![A-Za-z0-9])",
         re.IGNORECASE,
     )
 
