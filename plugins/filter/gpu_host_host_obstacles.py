@@ -44,11 +44,16 @@ def part(found: dict[str, Any], name: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
+def entries(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    value = found.get(name)
+    return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
+
+
 def waits(found: dict[str, Any]) -> list[str]:
     """Name what is at work and will end by itself."""
     pending = part(found, "pending")
     said = ["cloud-init"] if part(pending, "cloud_init").get("status") in WORKING else []
-    holders = {f"{lock.get('holder')} (process {lock.get('pid')})" for lock in pending.get("locks") or []}
+    holders = {f"{lock.get('holder')} (process {lock.get('pid')})" for lock in entries(pending, "locks")}
     return said + [f"the package manager, held by {holder}" for holder in sorted(holders)]
 
 
@@ -85,10 +90,7 @@ def downloads(wanted: dict[str, Any], plan: dict[str, Any]) -> bool:
 def needs(found: dict[str, Any], wanted: dict[str, Any], plan: dict[str, Any]) -> list[dict[str, Any]]:
     """Return one entry a file system: what it must hold, for which parts, and what is free."""
     asked = []
-    systems = part(found, "pending").get("file_systems")
-    for system in systems if isinstance(systems, list) else []:
-        if not isinstance(system, dict):
-            continue
+    for system in entries(part(found, "pending"), "file_systems"):
         for_what = {}
         for name in plan.get("parts") or []:
             places = NEEDS.get(name, {})

@@ -341,7 +341,8 @@ def test_no_check_is_forgotten() -> None:
 def test_it_can_complain(name: str) -> None:
     status, change = COMPLAINS[name]
     machine = Machine("lab")
-    PREPARED.get(name, lambda _: None)(machine)
+    if name in PREPARED:
+        PREPARED[name](machine)
     assert machine.judge()[name].status is Status.PASS
     change(machine)
     finding = machine.judge()[name]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.unit.facts.build import recording
@@ -11,7 +13,7 @@ PATH = "/var/run/cdi/nvidia.yaml"
 HEAD = "cdiVersion: 0.7.0\nkind: nvidia.com/gpu\ndevices:\n- name: '0'\n"
 
 
-def spec(edits: str, **sections: object) -> CdiSpec:
+def spec(edits: str, **sections: Any) -> CdiSpec:
     text = f"{HEAD}  containerEdits:\n    deviceNodes:\n    - path: /dev/nvidia0\ncontainerEdits:\n{edits}"
     found, _, _ = cdi_specs(recording(files={PATH: {"text": text, "mode": "0600"}}, **sections))
     assert found is not None

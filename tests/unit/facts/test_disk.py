@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
@@ -13,9 +14,7 @@ from verify.facts.engine import engine_facts
 MOUNTS = "/dev/vda1 / ext4 rw 0 0\n/dev/vdb /data btrfs rw 0 0\n"
 
 
-def read(
-    disks: dict[str, object], info: dict[str, object] | None = None, file: str = "{}"
-) -> tuple[Store, ...]:
+def read(disks: dict[str, Any], info: dict[str, Any] | None = None, file: str = "{}") -> tuple[Store, ...]:
     document = {"ServerVersion": "29.4.3", **(info or {})}
     seen = recording(
         disks=disks,

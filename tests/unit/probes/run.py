@@ -45,7 +45,7 @@ def argv(name: str) -> list[str]:
     return [part if part != "{python}" else sys.executable for part in spec["argv"]]
 
 
-def run(name: str, folder: Path, *more: str, limit: float = 30, **env: str) -> tuple[Any, int]:
+def run(name: str, folder: Path, *more: str, limit: float = 30, **env: Any) -> tuple[Any, int]:
     """Return the last object that it printed, and its exit status; None where it had to be killed."""
     environment = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1", **env}
     process = subprocess.Popen(

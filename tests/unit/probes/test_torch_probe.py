@@ -18,7 +18,7 @@ WARNS = (
 )
 
 
-def answer(folder: Path, *changes: tuple[str, str], **env: str) -> Any:
+def answer(folder: Path, *changes: tuple[str, str], **env: Any) -> Any:
     text = TORCH
     for old, new in changes:
         assert old in text
