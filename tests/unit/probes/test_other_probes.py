@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,7 +27,7 @@ int cuDeviceGetUuid_v2(unsigned char *uuid, int device) { memset(uuid, 0x1c, 16)
 needs_compiler = pytest.mark.skipif(shutil.which("cc") is None, reason="no C compiler")
 
 
-def libcuda(folder: Path, init: int, *, hangs: bool = False) -> dict[str, str]:
+def libcuda(folder: Path, init: int, *, hangs: bool = False) -> dict[str, Any]:
     source = folder / "cuda.c"
     source.write_text(f"#define INIT {init}\n#define HANGS {int(hangs)}\n{LIBCUDA}", encoding="utf-8")
     subprocess.run(["cc", "-shared", "-o", folder / "libcuda.so.1", source], check=True)
