@@ -199,10 +199,9 @@ def driver_plan(found: Row, wanted: Row) -> Row:
         "notes": [], "downgrade": False, "kernel": parts["kernel"], "switches": found["judged"]["switches"],
     }  # fmt: skip
     done = decided(found, wanted)
-    # A run that was cut off before it could hold; holds that somebody released since then stay released.
-    plan["unheld"] = bool(
-        wanted["hold"] and done.get("action") == "keep" and is_ours(driver) and not driver["ours"]["holds"]
-    )
+    # A run that was cut off before or while it held; holds that somebody released since then stay released.
+    cut_off = not driver["ours"]["holds"] or driver["ours"].get("holding")
+    plan["unheld"] = bool(wanted["hold"] and done.get("action") == "keep" and is_ours(driver) and cut_off)
     notes = remarks(found) + done.get("notes", [])
     if done.get("refusal") or done["action"] not in ("install", "change"):
         return {**plan, **done, "notes": notes}

@@ -72,11 +72,15 @@ def packages(look: Any) -> tuple[dict[str, str], list[str], list[str]]:
     return own, sorted(set(held) & set(own)), sorted(set(half) & set(own))
 
 
-def ours(look: Any) -> dict[str, list[str]]:
-    """Return what the ownership file has as this role's."""
+def ours(look: Any) -> dict[str, Any]:
+    """Return what the ownership file has as this role's; ``holding``: a run was cut off while it held."""
     try:
         entry = json.loads(look.text(OWNED) or "{}")["roles"]["nvidia_driver"]
-        return {kind: list(entry.get(kind) or []) for kind in ("packages", "files", "holds")}
+        holding = bool((entry.get("settings") or {}).get("holding"))
+        return {
+            **{kind: list(entry.get(kind) or []) for kind in ("packages", "files", "holds")},
+            **({"holding": True} if holding else {}),
+        }
     except (ValueError, KeyError, TypeError, AttributeError):
         return {"packages": [], "files": [], "holds": []}
 

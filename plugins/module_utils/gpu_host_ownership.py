@@ -56,6 +56,15 @@ def claim(document: dict, role: str, new: dict, settings: dict) -> dict:
     return {**document, "roles": {**document["roles"], role: owned}}
 
 
+def settle(document: dict, role: str, setting: str) -> dict:
+    """Return the document without a setting that said what was being done."""
+    owned = entry(document, role)
+    if setting not in owned["settings"]:
+        return document
+    owned["settings"] = {name: value for name, value in owned["settings"].items() if name != setting}
+    return {**document, "roles": {**document["roles"], role: owned}}
+
+
 def release(document: dict, role: str, holds: list) -> dict:
     """Return the document without these holds."""
     if not set(holds) & set(entry(document, role)["holds"]):

@@ -47,7 +47,7 @@ from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_host_apt_run import Apt
 from ansible.module_utils.gpu_host_dnf_run import Dnf
 from ansible.module_utils.gpu_host_owned_file import load, save
-from ansible.module_utils.gpu_host_ownership import claim, entry, release
+from ansible.module_utils.gpu_host_ownership import claim, entry, release, settle
 from ansible.module_utils.gpu_host_refused import RefusedError
 
 ARGUMENTS = {
@@ -124,8 +124,10 @@ class Packages:
         came = self.install(missing) if missing else []
         # Once more: the plugin that shows holds may have come only now.
         unheld = self.holds_to_change()[0]
-        self.note([], unheld, {})
+        # A run that is cut off here has noted holds that are not there: the next one must know, and set them.
+        self.note([], unheld, {"holding": True} if unheld else {})
         self.tool.hold(unheld)
+        self.write(settle(self.owned, self.given["role"], "holding"))
         self.tool.hold(loose, on=False)
         self.write(release(self.owned, self.given["role"], loose))
         return came

@@ -107,8 +107,17 @@ def wheelhouse() -> Path:
                 f"The wheels of the race image could not be fetched with {sys.executable} -m pip:\n"
                 f"{done.stderr.strip()[-2000:]}\nIt needs pip and an index that has {STAND_IN_TORCH}."
             )
-        filled.rename(target)
+        kept(filled, target)
     return target
+
+
+def kept(fresh: Path, target: Path) -> None:
+    """Put a folder into the cache; where another build was quicker, what it made is as good."""
+    try:
+        fresh.rename(target)
+    except OSError:
+        if not target.is_dir():
+            raise
 
 
 def stand_in_base() -> str:
@@ -156,7 +165,7 @@ def save(name: str, target: Path) -> dict[str, Any]:
             "unpacked_bytes": image["Size"],
         }
         (archive.parent / "race-image.json").write_text(json.dumps(note, indent=2) + "\n")
-        archive.parent.rename(target)
+        kept(archive.parent, target)
     return note
 
 

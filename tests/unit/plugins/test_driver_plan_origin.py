@@ -274,5 +274,7 @@ def test_g7_a_run_that_was_cut_off_is_ended_by_the_next_one() -> None:
     assert plan(host("debian 13", **working("580.1", packages=there, ours=ours)))["unheld"]
     held = ours | {"holds": list(there)}
     assert not plan(host("debian 13", **working("580.1", packages=there, ours=held)))["unheld"]
+    cut_off = {**held, "holding": True}
+    assert plan(host("debian 13", **working("580.1", packages=there, ours=cut_off)))["unheld"]
     assert not plan(host("debian 13", **working("580.1", packages=there)))["unheld"]
     assert not plan(host("debian 13", **working("580.1", packages=there, ours=ours)), hold=False)["unheld"]
