@@ -104,6 +104,8 @@ def test_on_a_terminal_ctrl_c_leaves_it_clean(tmp_path: Path) -> None:
         stdin=follower,
         stdout=follower,
         stderr=follower,
+        # A run in the background (nohup, &) ignores Ctrl-C, and its children with it.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # no threads here
         env=env,
         start_new_session=True,
     )
