@@ -13,6 +13,7 @@ from verify import doctor, take
 from verify.commands import EPILOG, OK, Parser
 from verify.compat import command as compatibility
 from verify.errors import VerifyError
+from verify.image import command as images
 from verify.report import command as evidence
 from verify.report.text import plain
 
@@ -35,6 +36,7 @@ def _parser() -> Parser:
     )
     evidence.add(commands)
     compatibility.add(commands)
+    images.add(commands)
     return parser
 
 

@@ -273,6 +273,7 @@ def _engine_commands() -> list[Spec]:
         _docker("compose-version", "compose", "version", "--short"),
         _docker("image-inspect", "image", "inspect", "{image}"),
         _shell("docker-ps", listing, inspect, engine=True, needs=["docker"]),
+        _shell("image-layers", _LAYERS, engine=True, needs=["docker"], size=262144),
         _python("python3"),
         _python("python", if_failed="image-python3"),
         _run("run-none"),
@@ -285,6 +286,12 @@ def _engine_commands() -> list[Spec]:
     ]
 
 
+# Each image's layers, from the bottom up, by the first 16 digits of their ids: a pull need not bring them.
+_LAYERS = (
+    "ids=$(docker image ls -q --no-trunc | sort -u | head -n 200);"
+    " [ -z \"$ids\" ] || docker image inspect --format '{{json .RootFS.Layers}}' $ids"
+    " | sed 's/sha256:\\([0-9a-f]\\{16\\}\\)[0-9a-f]*/\\1/g' | sort -u"
+)
 # Lines of the kernel log: the driver's, and those that refuse a module without naming it.
 _KERNEL_LINES = "(?i)NVRM|Xid|nouveau|nvidia|module with un|unsigned module"
 # Debian's module is called nvidia-current.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 PREFIX = "NVIDIA_REQUIRE_"
+_CUDA, _JETPACK = f"{PREFIX}CUDA", f"{PREFIX}JETPACK"
 DISABLE = "NVIDIA_DISABLE_REQUIRE"
 _CONDITION = re.compile(r"^([^<>=!]+)(=|!=|<|<=|>|>=)([^<>=!]+)$")
 _VERSIONS = ("cuda", "driver", "arch")
@@ -97,10 +98,22 @@ def parse(text: str) -> Requirement:
 
 
 def of_environment(env: Mapping[str, str]) -> tuple[Requirement, ...]:
-    """Return every demand of an image; all of them must be met. None where it switches the check off."""
+    """Return every demand of an image; all of them must be met. None where it switches the check off.
+
+    As the toolkit does (internal/config/image/cuda_image.go, GetRequirements): those of Jetpack are left out,
+    and an image of before these variables, with CUDA_VERSION alone, demands that CUDA.
+    """
     if env.get(DISABLE, "").lower() in ("1", "t", "true"):
         return ()
-    return tuple(parse(value) for name, value in sorted(env.items()) if name.startswith(PREFIX) and value)
+    named = [
+        value
+        for name, value in sorted(env.items())
+        if name.startswith(PREFIX) and not name.startswith(_JETPACK) and value
+    ]
+    old = None if env.get(_CUDA) else Version.parse(env.get("CUDA_VERSION"))
+    if old is not None:
+        named.append(f"cuda>={'.'.join(str(part) for part in (*old.parts, 0)[:2])}")
+    return tuple(map(parse, named))
 
 
 def _condition(word: str) -> Condition:

@@ -53,7 +53,19 @@ def test_d2_the_cuda_that_is_asked_for() -> None:
 
 
 def test_d2_every_variable_counts_unless_the_image_switches_the_check_off() -> None:
-    env = {"NVIDIA_REQUIRE_CUDA": "cuda>=12.8", "NVIDIA_REQUIRE_JETPACK": "", "NVIDIA_REQUIRE_X": "arch>=9"}
+    env = {
+        "NVIDIA_REQUIRE_CUDA": "cuda>=12.8",
+        "NVIDIA_REQUIRE_JETPACK": "l4t>=4",
+        "NVIDIA_REQUIRE_X": "arch>=9",
+    }
     assert [one.text for one in of_environment(env)] == ["cuda>=12.8", "arch>=9"]
     assert of_environment(env | {"NVIDIA_DISABLE_REQUIRE": "1"}) == ()
     assert of_environment(env | {"NVIDIA_DISABLE_REQUIRE": "0"}) != ()
+
+
+def test_d2_an_image_of_before_the_variables_demands_its_cuda() -> None:
+    assert [one.text for one in of_environment({"CUDA_VERSION": "8.0.61"})] == ["cuda>=8.0"]
+    assert of_environment({"CUDA_VERSION": "12.8.1", "NVIDIA_DISABLE_REQUIRE": "true"}) == ()
+    assert [
+        one.text for one in of_environment({"CUDA_VERSION": "12.8", "NVIDIA_REQUIRE_CUDA": "cuda>=12.0"})
+    ] == ["cuda>=12.0"]

@@ -53,7 +53,7 @@ HOST = {
         "fabricmanager-unit",
         "gpu-processes",
     ],
-    *["held-packages", "image-inspect", "image-python3", "image-python"],
+    *["held-packages", "image-inspect", "image-layers", "image-python3", "image-python"],
 }
 
 INSIDE = {"cuda", "torch", "torch-clean", "torch-peers", "python-packages", "nvidia-smi-topo"}
@@ -71,7 +71,9 @@ def test_names_of_the_format() -> None:
 
 def test_every_command_that_reaches_docker_says_so() -> None:
     for spec in commands("host").values():
-        reaches = spec["argv"][0] == "docker" or any("docker ps" in part for part in spec["argv"])
+        reaches = spec["argv"][0] == "docker" or any(
+            "docker ps" in part or "docker image" in part for part in spec["argv"]
+        )
         assert bool(spec.get("engine")) is reaches, spec["name"]
 
 
