@@ -80,7 +80,7 @@ def _unmet(state: State, demand: Requirement, evidence: tuple[str, ...]) -> Verd
     if not runs:
         also = f", and CUDA {cuda} starts on driver {minimum} or newer only" if minimum else ""
         return failed(f"{summary}{also}", remedy, evidence, _BETWEEN)
-    if checked(state):
+    if _checked(state):
         return failed(f"{summary}: --gpus will be refused", remedy, evidence, _BETWEEN)
     return warned(
         f"{summary}; nothing refuses it here, and it starts by minor-version compatibility (from driver "
@@ -102,7 +102,7 @@ def _refused(state: State) -> str | None:
     return next((text[text.index("unsatisfied condition") :].splitlines()[0] for text in said), None)
 
 
-def checked(state: State) -> bool:
+def _checked(state: State) -> bool:
     """Whether the toolkit's hook looks at the demand when a card is asked for; by CDI nobody does."""
     engine, gave = state.engine, state.runs.get("run-gpus-all")
     if state.runtime.disable_require or (gave is not None and gave.cards):

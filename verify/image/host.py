@@ -6,9 +6,9 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from verify.checks.requirement import checked
 from verify.checks.state import state
 from verify.compat.choice import card_of
+from verify.compat.engine import gpus_by_cdi
 from verify.errors import VerifyError
 from verify.facts.source import as_text, json_object
 from verify.facts.version import Version
@@ -55,7 +55,7 @@ def host(recording: Recording) -> Host:
         cards=_cards(seen),
         named=tuple(card.name or "a card" for card in seen.driver.cards),
         machines=_machines(seen),
-        hook=checked(seen) if seen.engine.answers else None,
+        hook=_hook(seen),
         stores=seen.stores,
         layers=_layers(recording),
         simulated=recording.simulated,
@@ -98,6 +98,15 @@ def _machines(seen: State) -> tuple[Machine, ...]:
         for card, brand in pairs
     ]
     return tuple(made) or (Machine(driver.cuda, driver.version),)
+
+
+def _hook(seen: State) -> bool | None:
+    """Whether the toolkit's hook looks at the demand of whatever asks for a card by ``--gpus``."""
+    engine = seen.engine
+    if not engine.answers or engine.version is None:
+        return None
+    by_cdi = gpus_by_cdi(engine.version) and bool(engine.cdi_devices)
+    return not by_cdi and not seen.runtime.disable_require
 
 
 def _layers(recording: Recording) -> tuple[tuple[str, ...], ...] | None:

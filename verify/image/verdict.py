@@ -35,6 +35,10 @@ _WORST = (Word.RUNS, Word.MINOR, Word.FORWARD, Word.UNKNOWN, Word.NO)
 _NUMBERED = {"linux/amd64": "x86_64", "linux/arm64": "aarch64"}
 _ROOM = "`docker system df` shows what takes the room, `docker image prune` removes what nothing uses"
 _SWITCH = f"Use an older image or a newer driver; `-e {DISABLE}=1` only switches that check off"
+_UNSURE = (
+    "whether the container toolkit refuses it depends on what was not recorded, mostly the brand: "
+    "`nvidia-smi -q -x | grep product_brand`"
+)
 _DATED = "the recording does not say which driver runs: take one on the host, where nvidia-smi answers"
 
 
@@ -72,7 +76,9 @@ def judge(image: Image, content: Content, amount: Sizes, host: Host) -> Verdict:
 
 
 def _platform(image: Image, host: Host) -> list[tuple[Word, str]]:
-    if host.platform is None or image.platform.serves(host.platform):
+    if host.platform is None:
+        return [(Word.UNKNOWN, "the recording does not say what platform the host is (docker info, uname)")]
+    if image.platform.serves(host.platform):
         return []
     there = ", ".join(map(str, (image.platform, *image.others)))
     return [
@@ -84,6 +90,8 @@ def _platform(image: Image, host: Host) -> list[tuple[Word, str]]:
 
 
 def _disk(amount: Sizes, host: Host) -> list[tuple[Word, str]]:
+    if not host.stores:
+        return [(Word.RUNS, "how much room Docker has on its disk was not recorded")]
     for store in host.stores:
         if store.free is not None and amount.needed > store.free:
             return [
@@ -156,28 +164,19 @@ def _torch(image: Image, content: Content, host: Host) -> list[tuple[Word, str]]
 
 
 def _demand(content: Content, host: Host) -> list[tuple[Word, str]]:
-    """Say what the toolkit's own check makes of the image; where cards come by CDI, nobody checks."""
-    unmet = [
-        (demand, machine)
-        for demand in content.demands
-        for machine in host.machines
-        if demand.met(machine) is False
-    ]
-    if not unmet:
-        return []
-    demand, machine = unmet[0]
+    """Say what the toolkit's own check makes of the image; where cards come by CDI, nobody does."""
+    said = [(demand, one, demand.met(one)) for demand in content.demands for one in host.machines]
+    unmet = next(((demand, one) for demand, one, met in said if met is False), None)
+    if unmet is None:
+        unsure = host.hook and any(met is None for _, _, met in said)
+        return [(Word.RUNS, _UNSURE)] if unsure else []
+    demand, machine = unmet
     asks = f"CUDA {demand.cuda}" if demand.cuda else f"{demand.text[:60]!r}"
     has = f"the driver offers CUDA {machine.cuda or 'of unknown version'}"
     has += f", the card capability {machine.arch}" if machine.arch else ""
     if host.hook:
-        return [
-            (
-                Word.NO,
-                f"the container toolkit refuses it: it demands {asks}, and {has}. {_SWITCH}",
-            )
-        ]
-    if host.hook is None:
-        return [
-            (Word.RUNS, f"it demands {asks}, and {has}; whether the toolkit checks that, was not recorded")
-        ]
-    return [(Word.RUNS, f"it demands {asks}, and {has}; nothing checks that here, where cards come by CDI")]
+        return [(Word.NO, f"the container toolkit refuses it: it demands {asks}, and {has}. {_SWITCH}")]
+    checks = "whether the toolkit checks that was not recorded"
+    if host.hook is False:
+        checks = "nothing checks that on this host"
+    return [(Word.RUNS, f"it demands {asks}, and {has}; {checks}")]
