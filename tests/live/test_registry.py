@@ -24,11 +24,6 @@ from tests.live.registry import PASSWORD, USER, Pushed, Registry
 
 PLAY = "- {hosts: all, gather_facts: false, become: true, roles: [registry_login, race_image]}\n"
 LATEST = "gpu-host/race:latest"
-ASK = [sys.executable, "-m", "verify.cli", "image", "--help"]
-looks = pytest.mark.skipif(
-    subprocess.run(ASK, cwd=ROOT, capture_output=True, check=False).returncode != 0,
-    reason="there is no gpu-verify image yet",
-)
 # Of the driver that is there nothing is asked; and of one that Debian does not have yet.
 FITS = {"CUDA_VERSION": "12.4.1", "NVIDIA_REQUIRE_CUDA": "cuda>=12.0"}
 TOO_NEW = {"CUDA_VERSION": "13.0.2", "NVIDIA_REQUIRE_CUDA": "cuda>=13.0"}
@@ -151,7 +146,6 @@ def settings_file(at: Lab) -> Path:
     return file
 
 
-@looks
 def test_login_and_pull_by_digest_then_nothing_more_and_the_password_nowhere(at: Lab) -> None:
     before = at.host.sh(LISTING)
     said = loud(at)
@@ -197,7 +191,6 @@ def test_an_unknown_ca_is_said_and_nothing_is_changed(at: Lab) -> None:
     assert at.host.sh(LISTING) == before
 
 
-@looks
 def test_an_image_too_new_for_the_driver_is_refused_before_a_layer_is_fetched(at: Lab) -> None:
     ran = at.run(race_image_reference=at.too_new.reference)
     assert ran.status != 0

@@ -28,6 +28,7 @@ CONFIG_LIMIT = 8 * KIB * KIB
 TOKEN_LIMIT = 256 * KIB
 LONGEST_WAIT_S = 15
 _TRIES = 3
+_MOST_TAGS = 6
 OK, UNAUTHORIZED, FORBIDDEN, NOT_FOUND, TOO_MANY, UNAVAILABLE = 200, 401, 403, 404, 429, 503
 
 
@@ -190,7 +191,8 @@ class Registry:
     def _tags(self) -> tuple[str, ...]:
         """Return some tags, to be helpful; whatever goes wrong here is not worth a word."""
         try:
-            listed = json.loads(self._once("tags/list?n=6", TOKEN_LIMIT, "application/json").body)
-            return tuple(tag for tag in listed["tags"][:6] if isinstance(tag, str) and tag.isprintable())
+            listed = json.loads(self._once("tags/list?n=100", TOKEN_LIMIT, "application/json").body)
+            tags = [tag for tag in listed["tags"] if isinstance(tag, str) and tag.isprintable()]
+            return (*sorted(tags)[:_MOST_TAGS], *(["…"] if len(tags) > _MOST_TAGS else []))
         except (VerifyError, ValueError, KeyError, TypeError, RecursionError):
             return ()
