@@ -27,6 +27,7 @@ class Sizes:
     pull: int
     needed: int
     exact: bool
+    factor: float
 
     @property
     def there(self) -> int:
@@ -71,6 +72,7 @@ def sizes(image: Image, on_host: tuple[tuple[str, ...], ...] | None) -> Sizes:
         # Docker keeps what came until it is unpacked, containerd's store for good.
         needed=pull + missing_disk,
         exact=not any(layer.packed for layer in image.layers),
+        factor=factor,
     )
 
 

@@ -22,6 +22,7 @@ _CONFIGS = (f"{_OCI}config.v1+json", f"{_DOCKER}container.image.v1+json")
 ACCEPT = ", ".join((*_INDEXES, *_MANIFESTS))
 _UNPACKED = (".tar", "rootfs.diff.tar")
 _MOST_LAYERS = 1000
+_LARGEST = 2**53
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +172,7 @@ def _layers(document: Mapping[str, Any], registry: Registry) -> tuple[Layer, ...
     found = []
     for entry in entries[:_MOST_LAYERS]:
         size, digest = entry.get("size"), as_text(entry.get("digest"))
-        if not isinstance(size, int) or isinstance(size, bool) or size < 0 or digest is None:
+        if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < _LARGEST or digest is None:
             raise VerifyError(
                 f"{registry.reference}: its manifest names a layer without a digest or size; push it anew"
             )

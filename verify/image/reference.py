@@ -61,6 +61,11 @@ class Reference:
         return f"{self.name}{tag}{'@' + self.digest if self.digest else ''}"
 
 
+def is_digest(text: str) -> bool:
+    """Whether a text is a digest, and nothing that leads elsewhere."""
+    return bool(_DIGEST.fullmatch(text))
+
+
 def parse(text: str) -> Reference:
     """Read a reference; a sentence where it is none."""
     if "://" in text:

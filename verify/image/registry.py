@@ -13,6 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from verify.errors import VerifyError
 from verify.image.challenge import basic, challenges, clean, fits_header, said, wait_s
 from verify.image.credentials import Found
+from verify.image.reference import is_digest
 from verify.image.refusals import altered, limited, refused, unknown
 from verify.image.web import Answer, UnencryptedError
 
@@ -55,6 +56,7 @@ class Registry:
 
     def manifest(self, wanted: str, accept: str) -> Blob:
         """Return the manifest that a tag or a digest means."""
+        self._checked(wanted)
         answer = self._get(f"manifests/{wanted}", MANIFEST_LIMIT, accept)
         if answer.status == NOT_FOUND:
             raise unknown(self.reference, wanted, self._tags() if ":" not in wanted else ())
@@ -64,6 +66,7 @@ class Registry:
 
     def blob(self, digest: str) -> Blob:
         """Return a configuration."""
+        self._checked(digest)
         answer = self._get(f"blobs/{digest}", CONFIG_LIMIT, "*/*")
         if answer.status == NOT_FOUND:
             raise VerifyError(
@@ -71,6 +74,12 @@ class Registry:
                 f"{digest}: the image was pushed by halves; push it again"
             )
         return Blob(self._verified(digest, answer.body), "", answer.body)
+
+    def _checked(self, wanted: str) -> None:
+        if wanted != self.reference.wanted and not is_digest(wanted):
+            raise VerifyError(
+                f"{self.reference}: its manifest names {clean(wanted, 80)!r}, which is no digest"
+            )
 
     def _url(self, path: str) -> str:
         repository = quote(self.reference.repository)
@@ -138,7 +147,10 @@ class Registry:
 
     def _token(self, offer: dict[str, str]) -> str:
         realm = offer.get("realm", "")
-        parts = urlsplit(realm)
+        try:
+            parts = urlsplit(realm)
+        except ValueError:
+            parts = urlsplit("")
         if parts.scheme not in ("https", "http") or (parts.scheme == "http" and self.scheme == "https"):
             raise VerifyError(
                 f"{self.reference.host} sends us for a token to {clean(realm, 80)!r}, which has no TLS: "

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from rich.table import Table
 from rich.text import Text
 
 from verify.image.inspect import Kind
 from verify.image.verdict import Word
 from verify.image.words import duration, money, size
-from verify.report.text import plain
+from verify.report.text import hang, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from verify.image.document import Report
 
 _LONGEST = 160
+_LABEL = 13
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+_COMMAND = re.compile(r"`[^`]+`")
 _WORDS = {
     Word.RUNS: ("RUNS", "bold green"),
     Word.MINOR: ("RUNS by minor-version compatibility", "bold green"),
@@ -31,19 +34,25 @@ _WORDS = {
 
 def print_report(report: Report, out: Console) -> None:
     """Print what is known of the image, then how it does on the host."""
-    table = Table.grid(padding=(0, 2))
-    table.add_column(no_wrap=True, style="bold")
-    table.add_column(overflow="fold")
     for name, text in _rows(report):
-        table.add_row(name, Text(plain(text)))
-    out.print(table)
+        # A digest is there to be copied.
+        _print(out, name, text, kept=name == "digest")
     if report.verdict is not None:
         simulated = " (simulated)" if report.host and report.host.simulated else ""
         word, style = _WORDS[report.verdict.word]
         out.print()
         out.print(Text(word + simulated, style=style))
         for reason in report.verdict.reasons:
-            out.print(Text(f"  {plain(reason)}"))
+            _print(out, "", reason, indent=2)
+
+
+def _print(out: Console, label: str, text: str, *, indent: int = _LABEL, kept: bool = False) -> None:
+    """Print a sentence, wrapped under its beginning; what stands in backticks stays on one line."""
+    whole = _COMMAND.sub(lambda found: found.group().replace(" ", _NO_BREAK), text)
+    first, *rest = [plain(text)] if kept else hang(whole, out.width, indent)
+    out.print(Text.assemble((label.ljust(indent), "bold"), first.replace(_NO_BREAK, " ")), soft_wrap=True)
+    for more in rest:
+        out.print(Text(more.replace(_NO_BREAK, " ")), soft_wrap=True)
 
 
 def _rows(report: Report) -> Iterator[tuple[str, str]]:
@@ -87,7 +96,11 @@ def _amounts(report: Report) -> Iterator[tuple[str, str]]:
     elif host is not None:
         yield "there", "which of the layers the host has was not recorded"
     between = f", between {size(sizes.low)} and {size(sizes.high)}"
-    how = "its layers are not packed" if sizes.exact else f"estimated: 2.5 times what is sent{between}"
+    how = (
+        "its layers are not packed"
+        if sizes.exact
+        else f"estimated: {sizes.factor:g} times what is sent{between}"
+    )
     yield "on the disk", f"{size(sizes.disk)} ({how})"
     free = report.verdict.free if report.verdict else None
     has = f"; {report.verdict.store} has {size(free)} free" if report.verdict and free is not None else ""

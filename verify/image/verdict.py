@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from verify.compat.cuda import How, minimum_driver, packaged_drivers
+from verify.compat.cuda import How, minimum_driver, minor, packaged_drivers
 from verify.compat.host import cuda_row
 from verify.compat.torch import builds, parse_spec, refusal
 from verify.image.requirement import DISABLE
@@ -158,7 +158,7 @@ def _torch(image: Image, content: Content, host: Host) -> list[tuple[Word, str]]
                     f"torch {torch.version}, {card.called}: {whys[0]}. Use an image whose torch has it",
                 )
             ]
-    if torch.cuda is None or torch.cuda == content.cuda:
+    if torch.cuda is None or (content.cuda and minor(torch.cuda) == minor(content.cuda)):
         return []
     return _served(torch.cuda, f"CUDA {torch.cuda} of its torch {torch.version}", content, host)
 

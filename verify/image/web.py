@@ -87,12 +87,16 @@ class Web:
             goal = answer.headers.get("Location")
             if answer.status not in _REDIRECTS or not goal:
                 return answer
-            following = urljoin(url, goal)
+            try:
+                following = urljoin(url, goal)
+                same = _origin(following) == _origin(url)
+            except ValueError:
+                raise VerifyError(f"{_place(url)} sends us to an address that is none") from None
             if urlsplit(url).scheme == "https" and urlsplit(following).scheme != "https":
                 raise VerifyError(
                     f"{_place(url)} sends us to {_place(following)} without TLS: it is not followed"
                 )
-            if _origin(following) != _origin(url):
+            if not same:
                 authorization = None
             url = following
         raise VerifyError(f"{_place(url)}: more than {_MOST_REDIRECTS} redirects, none of them is the answer")

@@ -275,12 +275,33 @@ def test_no_image(fake: Registry, document: object, words: str) -> None:
     assert words in refusal(fake)
 
 
-@pytest.mark.parametrize("size", [-1, "12", None, True, 1.5])
+@pytest.mark.parametrize("size", [-1, "12", None, True, 1.5, 10**30])
 def test_a_layer_without_a_size(fake: Registry, size: object) -> None:
     document = json.loads(ONE.manifest())
     document["layers"][0]["size"] = size
     fake.documents["/v2/team/race/manifests/1.0"] = Reply(body=encoded(document))
     assert "a layer without a digest or size" in refusal(fake)
+
+
+def test_a_manifest_that_leads_elsewhere(fake: Registry) -> None:
+    document = {"schemaVersion": 2, "config": {"digest": "../../../other/blobs/x"}, "layers": []}
+    fake.documents["/v2/team/race/manifests/1.0"] = Reply(body=encoded(document))
+    assert "which is no digest" in refusal(fake)
+    assert len(fake.asked) == 1
+
+
+@pytest.mark.parametrize(
+    "goal", ["http://host:port/", "http://[::1", "ftp://127.0.0.1/x", "file:///etc/passwd"]
+)
+def test_a_redirect_to_nowhere(fake: Registry, goal: str) -> None:
+    fake.documents["/v2/team/race/manifests/1.0"] = Reply(302, headers={"Location": goal})
+    assert refusal(fake)
+
+
+@pytest.mark.parametrize("realm", ["http://[::1", "ftp://x/token", "", "/token"])
+def test_a_token_from_nowhere(fake: Registry, realm: str) -> None:
+    fake.before = lambda *_: Reply(401, headers={"WWW-Authenticate": f'Bearer realm="{realm}"'})
+    assert "no login is sent there" in refusal(fake)
 
 
 def test_an_index_gives_the_platform_that_is_wanted(fake: Registry) -> None:
