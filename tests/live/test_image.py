@@ -266,10 +266,10 @@ def between(there: Registry, trouble: str) -> Iterator[tuple[str, list[int]]]:
         def ask(self) -> tuple[int, dict[str, str], bytes]:
             wanted = {name: self.headers[name] for name in ("Authorization", "Accept") if self.headers[name]}
             address = f"https://{there.name}{self.path}"
-            request = urllib.request.Request(address, headers=wanted)  # noqa: S310
+            request = urllib.request.Request(address, headers=wanted)
             kept = ("Content-Type", "Docker-Content-Digest", "WWW-Authenticate")
             try:
-                with urllib.request.urlopen(request, context=context, timeout=20) as answer:
+                with urllib.request.urlopen(request, context=context, timeout=20) as answer:  # noqa: S310
                     got, status, body = answer.headers, answer.status, answer.read()
             except urllib.error.HTTPError as error:
                 got, status, body = error.headers, error.code, error.read()
