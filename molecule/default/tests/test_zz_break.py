@@ -34,7 +34,7 @@ BREAKS = {
         "systemctl stop docker.socket docker.service",
         "systemctl start docker.socket docker.service",
         "engine",
-        lambda id_: id_.split(".")[0] in {"runtime", "container", "image", "framework", "race"},
+        lambda id_: id_.split(".")[0] in {"engine", "runtime", "container", "image", "framework", "race"},
     ),
     "runtime-unregistered": Break(
         "cp /etc/docker/daemon.json /root/daemon.json; "
@@ -48,7 +48,7 @@ BREAKS = {
         f"cp -a {NVML} /root/nvml; truncate -s 0 {NVML}",
         f"cat /root/nvml > {NVML}",
         "driver",
-        lambda id_: id_.split(".")[0] in {"driver", "toolkit", "container", "framework", "race"},
+        lambda id_: id_.split(".")[0] in {"driver", "toolkit", "container", "image", "framework", "race"},
     ),
     "package-skew": Break(
         "apt-get update -qq && apt-get install -y -qq --allow-downgrades nvidia-container-toolkit=1.20.1-1",
