@@ -25,9 +25,10 @@ _LIBRARY_PACKAGE = re.compile(
     re.MULTILINE,
 )
 _NVML_LINE = re.compile(r"NVML library version:\s*(\d+\.\d+(?:\.\d+)?)")
-_CUDA = re.compile(r"CUDA Version:\s*(\d+\.\d+)|<cuda_version>(\d+\.\d+)</cuda_version>")
+# Since branch 610 the header may say "KMD Version" and "CUDA UMD Version" (kernel and user mode driver).
+_CUDA = re.compile(r"CUDA (?:UMD )?Version:\s*(\d+\.\d+)|<cuda_version>(\d+\.\d+)</cuda_version>")
 _DRIVER = re.compile(
-    r"Driver Version:\s*(\d+\.\d+(?:\.\d+)?)|<driver_version>(\d+\.\d+(?:\.\d+)?)</driver_version>"
+    r"(?:Driver|KMD) Version:\s*(\d+\.\d+(?:\.\d+)?)|<driver_version>(\d+\.\d+(?:\.\d+)?)</driver_version>"
 )
 _INFOROM = re.compile(r"infoROM is corrupted at gpu ([0-9A-Fa-f:.]+)", re.IGNORECASE)
 WSL = "nvidia-smi-wsl"

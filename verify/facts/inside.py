@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 SHM = "/dev/shm"  # noqa: S108  # looked at, not written to
 _SMI = ("nvidia-smi", "nvidia-smi-xml")
-_NOT_AVAILABLE = re.compile(r"CUDA Version:\s*(N/A|ERR!)|<cuda_version>(N/A|ERR!)</cuda_version>")
+_NOT_AVAILABLE = re.compile(r"CUDA (?:UMD )?Version:\s*(N/A|ERR!)|<cuda_version>(N/A|ERR!)</cuda_version>")
 _CUDA_NUMBERS = range(1000, 100_000)
 _LIBRARY = re.compile(r"(?:^|/)libcuda\.so(?:\.|$)")
 

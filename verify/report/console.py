@@ -9,9 +9,15 @@ from rich.console import Console
 _PIPE_WIDTH = 120
 
 
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to ``main``: rich itself would end the process with 1, as if something had failed."""
+        raise BrokenPipeError
+
+
 def console() -> Console:
     """Return a console that is readable in a log file as well."""
-    made = Console(highlight=False)
+    made = _Console(highlight=False)
     if made.is_terminal or os.environ.get("COLUMNS", "").isdigit():
         return made
-    return Console(highlight=False, width=_PIPE_WIDTH)
+    return _Console(highlight=False, width=_PIPE_WIDTH)

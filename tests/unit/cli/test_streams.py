@@ -19,8 +19,10 @@ def recording(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_reader_that_has_seen_enough_gets_no_traceback(recording: Path) -> None:
-    with subprocess.Popen([*DOCTOR, recording], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+@pytest.mark.parametrize("command", [DOCTOR, [*DOCTOR[:4], "--recording"], [*DOCTOR[:3], "compat"]])
+def test_a_reader_that_has_seen_enough_gets_no_traceback(command: list[str], recording: Path) -> None:
+    what = [] if "compat" in command else [recording]
+    with subprocess.Popen([*command, *what], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout is not None
         assert process.stderr is not None
         process.stdout.close()

@@ -84,3 +84,9 @@ def test_f8_the_card_with_the_corrupt_inforom_is_named() -> None:
     warning = "WARNING: infoROM is corrupted at gpu 0000:B3:00.0\n"
     found = driver_facts(recording(commands={"nvidia-smi-list": said(LIST + warning, 14)}))
     assert (found.answers, found.inforom, found.inforom_cards) == (True, True, ("0000:B3:00.0",))
+
+
+def test_f6_the_header_of_branch_610_names_kernel_and_user_mode() -> None:
+    text = "| NVIDIA-SMI 610.43.02     KMD Version: 610.43.02     CUDA UMD Version: 13.3     |\n"
+    found = driver_facts(recording(commands={"nvidia-smi": said(text)}))
+    assert (str(found.version), str(found.cuda)) == ("610.43.02", "13.3")
