@@ -15,8 +15,8 @@ HEAD = """\
 
 Public bug reports from people who do this job, each with the part that handles it, the
 finding by which `gpu-verify doctor` names it, how many recordings of it are judged
-(`tests/recordings`, verdicts beside them) and the tests that fail without the handling. Made by
-`scripts/field_cases.py` from [field-cases.yml](field-cases.yml), the verdicts and the tests' names.
+(`tests/recordings`, verdicts beside them) and the files of the tests that fail without the handling.
+Made by `scripts/field_cases.py` from [field-cases.yml](field-cases.yml), the verdicts and the tests' names.
 
 | case | what goes wrong | handled in | layer: finding | recordings | tests |
 |---|---|---|---|---|---|
@@ -24,20 +24,21 @@ finding by which `gpu-verify doctor` names it, how many recordings of it are jud
 
 
 def names_by_case(root: Path) -> dict[str, list[str]]:
-    """Return ``file`` (number of tests in it) by lower-case id, from functions named ``test_<id>_…``."""
-    found: dict[str, dict[str, int]] = {}
+    """Return the files with functions named ``test_<id>_…``, by lower-case id.
+
+    Files and not numbers of tests: one more test must not make the page untrue.
+    """
+    found: dict[str, list[str]] = {}
     for file in sorted(path for folder in FOLDERS for path in (root / folder).rglob("test_*.py")):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.FunctionDef) and node.name.startswith("test_"):
                 for part in node.name.split("_")[1:]:
                     if not (part[0:1].isalpha() and part[1:].isdigit()):
                         break
-                    counts = found.setdefault(part, {})
-                    name = file.relative_to(root).as_posix()
-                    counts[name] = counts.get(name, 0) + 1
-    return {
-        case: [f"`{name}` ({number})" for name, number in counts.items()] for case, counts in found.items()
-    }
+                    name = f"`{file.relative_to(root).as_posix()}`"
+                    if name not in found.setdefault(part, []):
+                        found[part].append(name)
+    return found
 
 
 def verdicts_by_case(root: Path) -> dict[str, list[dict[str, str]]]:
