@@ -26,9 +26,12 @@ sys.path.insert(0, str(ROOT / "tests/standins"))
 import common  # noqa: E402  # lies beside the other builders
 
 REPOSITORY = "gpu-host/race"
+PEAKS = "verify/compat/peaks.json"  # the one table that the race reads
 STAND_IN_TORCH = "torch==2.13.0+cpu"
 STAND_IN_PYTHON = "3.11"  # Debian 12's
 STAND_IN_GLIBC = ("2_34", "2_28", "2_27", "2_17")  # wheels for these run on its glibc 2.36
+# The lock is for x86_64; elsewhere exact versions have to do.
+STAND_IN_LOCK = "cpu.txt" if platform.machine() == "x86_64" else ""
 KEPT_ARCHIVES = 2
 CPU_INDEX = "https://download.pytorch.org/whl/cpu"
 
@@ -39,12 +42,29 @@ def context_files(lock: str = "") -> dict[str, Path]:
     if lock:
         own["requirements.txt"] = HERE / "locks" / lock
     code = [ROOT / "verify/__init__.py", *sorted((ROOT / "verify/race").glob("*.py"))]
+    code += [file for file in (ROOT / PEAKS,) if file.is_file()]
     return own | {file.relative_to(ROOT).as_posix(): file for file in code}
 
 
 def image_name(files: dict[str, Path], *inputs: str) -> str:
     """Return the image's name, whose tag is the hash of everything that goes in."""
     return f"{REPOSITORY}:{common.content_hash(files.values(), *sorted(files), *inputs)}"
+
+
+def revision(files: dict[str, Path]) -> str:
+    """Return the last commit that changed what goes in, ``-dirty`` where that is not committed; else nothing.
+
+    Of these files alone, not of the checkout: the same image has the same revision.
+    """
+
+    def git(*words: str) -> str:
+        argv = ["git", "-C", str(ROOT), *words, "--", *(str(file) for file in files.values())]
+        return subprocess.run(argv, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        return git("log", "-1", "--format=%H") + ("-dirty" if git("status", "--porcelain") else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def write_context(target: Path, files: dict[str, Path], wheels: Path | None) -> None:
@@ -88,7 +108,7 @@ def download(target: Path, *what: str) -> subprocess.CompletedProcess[str]:
 
 def wheelhouse() -> Path:
     """Return the folder with every wheel of the stand-in image, filled if it is not there yet."""
-    requirements = HERE / "requirements.txt"
+    requirements = context_files(STAND_IN_LOCK)["requirements.txt"]
     target = (
         common.cache_dir() / f"wheels-{common.content_hash([requirements], STAND_IN_TORCH, STAND_IN_PYTHON)}"
     )
@@ -134,16 +154,8 @@ def build(name: str, files: dict[str, Path], base: str) -> None:
     with tempfile.TemporaryDirectory(dir=common.cache_dir()) as tmp:
         context = Path(tmp) / "context.tar"
         write_context(context, files, wheelhouse())
-        argv = [
-            "docker",
-            "build",
-            "--rm",
-            "-t",
-            name,
-            "--label",
-            f"org.opencontainers.image.base.name={base}",
-        ]
-        arguments = {"BASE": base, "TORCH": STAND_IN_TORCH}
+        argv = ["docker", "build", "--rm", "-t", name]
+        arguments = {"BASE": base, "TORCH": STAND_IN_TORCH, "REVISION": revision(files)}
         options = [word for key, value in arguments.items() for word in ("--build-arg", f"{key}={value}")]
         with common.step(f"build {name}"), context.open("rb") as stream:
             common.run([*argv, *options, "-"], stdin=stream)
@@ -171,7 +183,7 @@ def save(name: str, target: Path) -> dict[str, Any]:
 
 def archive() -> dict[str, Any]:
     """Return the stand-in image's archive, made if it is not in the cache; older ones make room."""
-    files, base = context_files(), stand_in_base()
+    files, base = context_files(STAND_IN_LOCK), stand_in_base()
     name = image_name(files, base, STAND_IN_TORCH)
     target = common.cache_dir() / f"race-{name.rpartition(':')[2]}"
     if not (target / "race-image.json").is_file():
@@ -206,7 +218,7 @@ def main() -> int:
     if arguments.context:
         write_context(arguments.context, files, None)
     inputs = (arguments.base, arguments.torch, arguments.torch_index, arguments.requires)
-    common.finish(name=image_name(files, *inputs))
+    common.finish(name=image_name(files, *inputs), revision=revision(files))
     return 0
 
 

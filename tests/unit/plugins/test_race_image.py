@@ -9,6 +9,8 @@ from typing import Any
 
 import pytest
 import yaml
+from jinja2 import StrictUndefined
+from jinja2.nativetypes import NativeEnvironment
 
 from plugins.filter.gpu_host_race_image import (
     FilterModule,
@@ -129,13 +131,52 @@ def test_the_table_is_whole() -> None:
         assert row["source"]
         assert row["date"]
         assert row["driver"] == minimum[int(row["cuda"].split(".")[0])]
-        assert row["base"].startswith(f"nvidia/cuda:{row['cuda']}.")
+        patch = re.fullmatch(
+            rf"nvidia/cuda:{row['cuda']}\.(\d+)-runtime-ubuntu24\.04", row["bases"]["runtime"]
+        )
+        assert patch
+        assert row["bases"]["base"] == f"nvidia/cuda:{row['cuda']}.{patch[1]}-base-ubuntu24.04"
         assert row["name"] == f"cu{row['cuda'].replace('.', '')}"
         assert bool(row["lock"]) != bool(row["index"])
         assert order(row["first"]) < order(row["last"])
     spec = yaml.safe_load((ROOT / "roles/race_image/meta/argument_specs.yml").read_text(encoding="utf-8"))
-    choices = spec["argument_specs"]["main"]["options"]["race_image_variant"]["choices"]
+    options = spec["argument_specs"]["main"]["options"]
+    flavours = options["race_image_flavour"]["choices"]
+    assert [row for row in rows("race_images", "variants") if list(row["bases"]) != flavours] == []
+    choices = options["race_image_variant"]["choices"]
     assert set(choices) == {"auto"} | {row["name"] for row in rows("race_images", "variants")}
+
+
+def requirements() -> set[str]:
+    asked = (LOCKS.parent / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    return {line.lower() for line in asked if line and not line.startswith("#")}
+
+
+def test_the_stand_in_image_s_lock_has_every_requirement_and_no_torch() -> None:
+    lines = (LOCKS / "cpu.txt").read_text(encoding="utf-8").splitlines()[1:]
+    assert [line for line in lines if not re.fullmatch(r"\S+==\S+ --hash=sha256:[0-9a-f]{64}", line)] == []
+    assert {line.split(" ")[0].lower() for line in lines} == requirements()
+
+
+def test_the_sampler_s_library_is_the_same_in_every_image() -> None:
+    """One release for all variants: it asks each driver's library for what that one has."""
+    found = {
+        line
+        for lock in LOCKS.glob("*.txt")
+        for line in lock.read_text(encoding="utf-8").splitlines()
+        if line.startswith("nvidia-ml-py==")
+    }
+    assert len(found) == 1
+
+
+@pytest.mark.parametrize("flavour", ["runtime", "base"])
+def test_the_flavour_chooses_the_base_and_a_base_of_one_s_own_wins(flavour: str) -> None:
+    text = yaml.safe_load((ROOT / "roles/race_image/vars/main.yml").read_text(encoding="utf-8"))
+    template = NativeEnvironment(undefined=StrictUndefined).from_string(text["__race_image_base"])
+    for row in rows("race_images", "variants"):
+        given = {"__race_image_row": row, "race_image_flavour": flavour}
+        assert template.render(race_image_base="", **given) == row["bases"][flavour]
+        assert template.render(race_image_base="mine:1", **given) == "mine:1"
 
 
 @pytest.mark.parametrize("row", [row for row in rows("race_images", "variants") if row["lock"]], ids=str)
@@ -143,8 +184,7 @@ def test_a_lock_has_the_whole_tree_and_every_hash(row: dict[str, Any]) -> None:
     lines = (LOCKS / row["lock"]).read_text(encoding="utf-8").splitlines()[1:]
     assert [line for line in lines if not re.fullmatch(r"\S+==\S+ --hash=sha256:[0-9a-f]{64}", line)] == []
     locked = {line.split(" ")[0].lower() for line in lines}
-    asked = (LOCKS.parent / "requirements.txt").read_text(encoding="utf-8").splitlines()
-    assert {line.lower() for line in asked if line and not line.startswith("#")} <= locked
+    assert requirements() <= locked
     assert row["torch"] in locked
     major, minor = row["cuda"].split(".")
     runtime = next(name for name in locked if re.match(r"nvidia-cuda-runtime(-cu\d+)?==", name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 import tarfile
 from pathlib import Path
@@ -42,7 +43,7 @@ def test_the_role_says_everything_that_the_dockerfile_asks() -> None:
     assert set(given) == asked
     table = yaml.safe_load((ROOT / "verify/compat/race_images.yml").read_text(encoding="utf-8"))
     defaults = dict(re.findall(r"^ARG (\w+)=(\S+)$", DOCKERFILE, re.MULTILINE))
-    assert defaults["BASE"] in {row["base"] for row in table["variants"]}
+    assert defaults["BASE"] in {row["bases"]["runtime"] for row in table["variants"]}
     assert defaults["TORCH"] in {row["torch"] for row in table["variants"]}
 
 
@@ -62,6 +63,54 @@ def test_the_image_is_unprivileged_and_keeps_no_certificate() -> None:
     assert end.rstrip().splitlines()[-1] == "COPY verify/ /opt/gpu-host/verify/"
 
 
+def test_the_labels_say_what_it_is_of() -> None:
+    end = DOCKERFILE[DOCKERFILE.rindex("\nFROM ") :]
+    labels = dict(re.findall(r'([\w.-]+)="([^"]*)"', end[end.index("LABEL ") :]))
+    assert labels["org.opencontainers.image.revision"] == "${REVISION}"
+    assert labels["org.opencontainers.image.base.name"] == "${BASE}"
+    assert labels["gpu-host.torch"] == "${TORCH}"
+    assert labels["gpu-host.cuda"] == "${CUDA_VERSION}"
+    for name in ("REVISION", "BASE", "TORCH"):
+        assert re.search(rf"^ARG {name}\b", end, re.MULTILINE), "an argument ends with its stage"
+
+
+def test_no_compiler_and_no_installer_in_the_end() -> None:
+    packages, tree, end = DOCKERFILE.split("\nFROM ")[1:]
+    assert re.findall(r"fetch /debs (\S+);", packages) == ["python3"]
+    assert "pip uninstall -q -y pip" in tree
+    assert re.findall(r"apt-get install .* (\S+) >", end) == ["/debs/*.deb"]
+    assert "pip" not in re.sub(r"^#.*$", "", end, flags=re.MULTILINE).split()
+
+
+def test_the_revision_is_that_of_the_files_and_says_what_is_not_committed(
+    builder: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(builder, "ROOT", tmp_path)
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    within, beside = tmp_path / "Dockerfile", tmp_path / "README"
+    within.write_text("FROM a")
+    files = {"Dockerfile": within}
+    assert builder.revision(files) == "", "a copy of the tree without its history"
+
+    def git(*words: str) -> None:
+        who = ["-c", "user.name=t", "-c", "user.email=t@example.com", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", "-C", str(tmp_path), *who, *words], check=True, capture_output=True)
+
+    git("init", "-q")
+    git("add", "Dockerfile")
+    git("commit", "-q", "-m", "one")
+    first = builder.revision(files)
+    assert re.fullmatch(r"[0-9a-f]{40}", first)
+    beside.write_text("changed")
+    git("add", "README")
+    git("commit", "-q", "-m", "two")
+    assert builder.revision(files) == first, "what does not go in changes nothing"
+    within.write_text("FROM b")
+    assert builder.revision(files) == f"{first}-dirty"
+
+
 def test_the_context_is_the_same_every_time_and_holds_the_race(builder: Any, tmp_path: Path) -> None:
     wheels = tmp_path / "wheels"
     wheels.mkdir()
@@ -78,7 +127,12 @@ def test_the_context_is_the_same_every_time_and_holds_the_race(builder: Any, tmp
         "verify/race/__main__.py",
     } <= names
     others = {name for name in names if name.startswith("verify/") and not name.startswith("verify/race/")}
-    assert others == {"verify/__init__.py"}
+    assert others in ({"verify/__init__.py"}, {"verify/__init__.py", builder.PEAKS})
+    shut = (ROLE / "files/.dockerignore").read_text(encoding="utf-8").splitlines()
+    allowed = [line[1:] for line in shut if line.startswith("!")]
+    assert "*" in shut
+    kept = {name for name in names if any(Path(name).match(pattern) for pattern in allowed)}
+    assert names - kept == {"Dockerfile", ".dockerignore"}
 
 
 def test_the_race_in_the_image_needs_nothing_that_is_not_in_it(builder: Any) -> None:
