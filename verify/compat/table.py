@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,13 @@ def rows(table: str, section: str) -> tuple[Row, ...]:
 
 @cache
 def _document(table: str) -> dict[str, Any]:
-    """Read a table once, by libyaml where PyYAML has it: the start of every command waits for this."""
-    text = Path(__file__).with_name(f"{table}.yml").read_text(encoding="utf-8")
+    """Read a table once, by libyaml where PyYAML has it: the start of every command waits for this.
+
+    A table that the race reads too is JSON, for the race has the standard library alone.
+    """
+    plain = Path(__file__).with_name(f"{table}.json")
+    if plain.exists():
+        return dict(json.loads(plain.read_text(encoding="utf-8")))
+    text = plain.with_suffix(".yml").read_text(encoding="utf-8")
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     return dict(yaml.load(text, Loader=loader))  # noqa: S506  # either of them is the safe one

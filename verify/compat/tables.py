@@ -100,6 +100,21 @@ _TABLES: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
         {"from 10de:": "first", "to": "last", "architecture": "architecture", "capability": "capabilities"},
     ),
     (
+        "Arithmetic peaks, dense, in TFLOPS at the boost clock, by tensor cores where a precision has them",
+        "peaks",
+        "peaks",
+        {
+            "card": "name",
+            "float32": "float32_tflops",
+            "float64": "float64_tflops",
+            "TF32": "tf32_tflops",
+            "bfloat16": "bfloat16_tflops",
+            "float16": "float16_tflops",
+            "GB/s": "memory_gbs",
+            "L2 MiB": "l2_mib",
+        },
+    ),
+    (
         "Driver branches",
         "driver",
         "branches",

@@ -70,7 +70,7 @@ def test_a_terminal_without_utf_8_gets_plain_signs() -> None:
 
 def test_the_tables_as_a_document_have_source_and_date(ask: Ask) -> None:
     tables = document(ask)["tables"]
-    assert set(tables) == {"cuda", "forward", "torch", "cards", "driver", "toolkit", "engine"}
+    assert set(tables) == {"cuda", "forward", "torch", "cards", "peaks", "driver", "toolkit", "engine"}
     for sections in tables.values():
         for section in sections.values():
             assert all(row["source"] and row["date"] for row in section)

@@ -17,7 +17,7 @@ from verify.facts.version import Version
 
 Row = dict[str, Any]
 FOLDER = Path(__file__).parents[3] / "verify/compat"
-TABLES = sorted(FOLDER.glob("*.yml"))
+TABLES = sorted([*FOLDER.glob("*.yml"), *FOLDER.glob("*.json")])
 DATE = re.compile(r"^20\d\d-[01]\d(-[0-3]\d)?$")
 # What tells one row from another, where it is not the whole row.
 KEYS = {
@@ -30,6 +30,7 @@ KEYS = {
     ("torch", "builds"): ("release", "index"),
     ("torch", "arch_lists"): ("index", "from", "machine"),
     ("cards", "architectures"): ("name",),
+    ("peaks", "peaks"): ("name",),
     ("cards", "capabilities"): ("architecture",),
     ("cards", "devices"): ("first",),
     ("driver", "branches"): ("branch",),
