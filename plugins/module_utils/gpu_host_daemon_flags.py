@@ -1,10 +1,17 @@
-"""The command line that systemd starts dockerd with, and what the file must therefore not say again. Pure."""
+"""The command line that systemd starts dockerd with, and what the file must therefore not say again. Pure.
+
+This file stands twice, byte for byte: for the modules that change a host (plugins/module_utils) and for the
+doctor (verify/facts/daemon_flags.py); neither can import the other's.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # A flag's name is the file's key, but for these; dockerd refuses a key that is in both, whatever its value.
 KEYS = {
@@ -55,7 +62,7 @@ PREFIXES = "-@:+!|"
 VARIABLE = re.compile(r"\$\{(\w+)\}|\$(\w+)")
 
 
-def words(text: str) -> list:
+def words(text: str) -> list[str]:
     """Split as systemd does; a quote that is never closed ends nothing."""
     try:
         return shlex.split(text)
@@ -63,9 +70,9 @@ def words(text: str) -> list:
         return text.split()
 
 
-def lines(text: str) -> list:
+def lines(text: str) -> list[str]:
     """Return lines with their continuations joined, and no comments, not even between the two."""
-    joined: list = []
+    joined: list[str] = []
     open_line = False
     for raw in text.splitlines():
         line = raw.strip()
@@ -81,7 +88,7 @@ def lines(text: str) -> list:
     return [line for line in joined if line]
 
 
-def assignments(text: str) -> dict:
+def assignments(text: str) -> dict[str, str]:
     """Return what an environment file sets."""
     found = {}
     for line in lines(text):
@@ -91,20 +98,21 @@ def assignments(text: str) -> dict:
     return found
 
 
-def command_line(unit: str, read: Any) -> list:
+def command_line(unit: str, read: Callable[[str], str | None]) -> list[str]:
     """Return dockerd's argv from `systemctl cat docker`; ``read`` returns the text of an environment file.
 
     A later file adds to an earlier one, and an empty assignment forgets all that came before it.
     """
-    section, started = "", []
-    environment: dict = {}
-    files: list = []
+    section = ""
+    started: list[str] = []
+    environment: dict[str, str] = {}
+    files: list[str] = []
     for line in lines(unit):
         if line.startswith("["):
             section = line
             continue
         key, equals, value = (part.strip() for part in line.partition("="))
-        if section != "[Service]" or not equals:
+        if section not in ("", "[Service]") or not equals:
             continue
         if key == "ExecStart":
             started = [*started, value] if value else []
@@ -118,9 +126,9 @@ def command_line(unit: str, read: Any) -> list:
     return expanded(started[-1], environment) if started else []
 
 
-def expanded(line: str, environment: dict) -> list:
+def expanded(line: str, environment: dict[str, str]) -> list[str]:
     """Return the words of one ExecStart, its variables put in."""
-    argv: list = []
+    argv: list[str] = []
     for word in words(line.lstrip(PREFIXES)):
         alone = re.fullmatch(r"\$(\w+)", word)
         if alone:
@@ -136,9 +144,9 @@ def expanded(line: str, environment: dict) -> list:
     return argv
 
 
-def flags(argv: list) -> list:
+def flags(argv: list[str]) -> list[tuple[str, str, str]]:
     """Return (flag's long name, value, as it is written) for each; dockerd has no other arguments."""
-    found: list = []
+    found: list[tuple[str, str, str]] = []
     waiting = False
     for word in argv[1:]:
         if not word.startswith("-") or word == "-":
@@ -164,41 +172,41 @@ def flags(argv: list) -> list:
     return found
 
 
-def by_key(found: list) -> dict:
+def by_key(found: list[tuple[str, str, str]]) -> dict[str, list[str]]:
     """Return the flags as written, by the file's key."""
-    keys: dict = {}
+    keys: dict[str, list[str]] = {}
     for name, _, written in found:
         keys.setdefault(KEYS.get(name, name), []).append(written)
     return keys
 
 
-def values(found: list, name: str) -> list:
+def values(found: list[tuple[str, str, str]], name: str) -> list[str]:
     """Return what a flag was given, each time that it stands there."""
     return [value for given, value, _ in found if given == name]
 
 
-def keys_of(document: dict) -> dict:
+def keys_of(document: dict[str, Any]) -> dict[str, Any]:
     """Return what the file sets as dockerd counts it."""
-    found: dict = {}
+    found: dict[str, Any] = {}
     for key, value in document.items():
         inner = value if isinstance(value, dict) and key not in WHOLE else {key: value}
         found.update({OLD_NAMES.get(name, name): below for name, below in inner.items()})
     return found
 
 
-def clashes(found: list, document: dict) -> dict:
+def clashes(found: list[tuple[str, str, str]], document: dict[str, Any]) -> dict[str, list[str]]:
     """Return the flags, as written, that dockerd refuses beside this file, by the file's key."""
     there = keys_of(document)
     return {key: said for key, said in by_key(found).items() if key in there and key not in MERGED}
 
 
-def runtime_by_flag(found: list, name: str) -> str | None:
+def runtime_by_flag(found: list[tuple[str, str, str]], name: str) -> str | None:
     """Return the program of a runtime that a flag registers."""
     given = (value.partition("=") for value in values(found, "add-runtime"))
     return next((path for key, _, path in given if key == name), None)
 
 
-def cdi_by_flag(found: list) -> bool | None:
+def cdi_by_flag(found: list[tuple[str, str, str]]) -> bool | None:
     """Tell whether a flag switches CDI on or off; None where none does."""
     given = (value.partition("=") for value in values(found, "feature"))
     said = [value for key, _, value in given if key == "cdi"]

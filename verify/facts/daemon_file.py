@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.daemon_flags import clashes, command_line, flags
+from verify.facts.daemon_flags import clashes, command_line, flags, keys_of
 from verify.facts.source import as_object, cite
 
 if TYPE_CHECKING:
@@ -49,8 +49,7 @@ class DaemonFileFacts:
 
 def daemon_file_facts(recording: Recording) -> DaemonFileFacts:
     """Read the file that the daemon reads, its flags, and the backups beside it."""
-    unit = recording.command("docker-unit")
-    given = flags(command_line(unit.stdout if unit else ""))
+    given = flags(engine_argv(recording))
     path = next((value for name, value, _ in reversed(given) if name == _CONFIG_FILE and value), DAEMON_JSON)
     entry = recording.file(path)
     text = entry.text if entry else None
@@ -59,7 +58,8 @@ def daemon_file_facts(recording: Recording) -> DaemonFileFacts:
         damage = "it is a directory"
     elif text is not None and not text.strip():
         damage = f"it is empty ({len(text)} bytes), which is not JSON"
-    flagged = clashes(given, document)
+    there = keys_of(document)
+    flagged = tuple((key, ", ".join(said), there[key]) for key, said in clashes(given, document).items())
     backup, lost = (None, ()) if damage or text is None else _lost(recording, path, document)
     evidence = [] if entry is None else [cite(path, _line(entry, document, damage))]
     evidence += [cite("docker-unit", f"{written} (in the file: {key})") for key, written, _ in flagged]
@@ -77,6 +77,12 @@ def daemon_file_facts(recording: Recording) -> DaemonFileFacts:
         evidence=tuple(evidence),
         backup_evidence=(cite(backup, f"has {', '.join(lost)}"),) if backup else (),
     )
+
+
+def engine_argv(recording: Recording) -> list[str]:
+    """Return the words that systemd starts dockerd with, without what an environment file adds."""
+    unit = recording.command("docker-unit")
+    return command_line(unit.stdout if unit else "", lambda _: None)
 
 
 def parse(text: str) -> tuple[dict[str, object], str | None]:

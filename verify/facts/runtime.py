@@ -7,8 +7,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.daemon_file import DAEMON_JSON, parse
-from verify.facts.daemon_flags import command_line, flags
+from verify.facts.daemon_file import DAEMON_JSON, engine_argv, parse
+from verify.facts.daemon_flags import flags
 from verify.facts.source import as_object, as_text, cite
 from verify.facts.version import Version
 
@@ -48,8 +48,7 @@ class RuntimeFacts:
 def runtime_facts(recording: Recording) -> RuntimeFacts:
     """Read daemon.json, and the flags of the unit."""
     entry = recording.file(DAEMON_JSON)
-    unit = recording.command("docker-unit")
-    given = flags(command_line(unit.stdout if unit else ""))
+    given = flags(engine_argv(recording))
     flag = next((row for row in given if row[0] == "add-runtime" and row[1].startswith("nvidia=")), None)
     elsewhere = [value for name, value, _ in given if name == "config-file" and value]
     config, config_damage, config_evidence = _toolkit_config(recording)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -90,7 +91,28 @@ def test_a5_another_file_by_a_flag_is_the_one_that_is_read() -> None:
 
 
 def test_a5_a_quote_that_is_never_closed_ends_nothing() -> None:
-    assert flags(command_line('ExecStart=/usr/bin/dockerd --label "a b\n'))[0][0] == "label"
+    assert (
+        flags(command_line('[Service]\nExecStart=/usr/bin/dockerd --label "a b\n', lambda _: None))[0][0]
+        == "label"
+    )
+
+
+def test_a5_what_a_variable_of_the_unit_says_counts() -> None:
+    unit = "[Service]\nEnvironment=OPTS='--data-root /data'\nExecStart=/usr/bin/dockerd $OPTS $UNKNOWN\n"
+    facts = read('{"data-root": "/srv"}', unit)
+    assert facts.flagged == (("data-root", "--data-root /data", "/srv"),)
+
+
+def test_the_modules_have_the_same_parser() -> None:
+    """Neither can import the other's: the file stands twice, and must stay one."""
+    root = Path(__file__).resolve().parents[3]
+    copies = [
+        (root / name).read_bytes()
+        for name in ("verify/facts/daemon_flags.py", "plugins/module_utils/gpu_host_daemon_flags.py")
+    ]
+    assert copies[0] == copies[1], (
+        "cp plugins/module_utils/gpu_host_daemon_flags.py verify/facts/daemon_flags.py"
+    )
 
 
 def backed_up(now: str, **backups: tuple[str, str]) -> DaemonFileFacts:
