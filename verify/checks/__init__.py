@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.checks.stack import STACK, judged
-from verify.checks.state import state
+from verify.facts.state import state
 from verify.findings import Finding, Layer, Status
 
 if TYPE_CHECKING:

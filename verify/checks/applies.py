@@ -8,7 +8,7 @@ from verify.checks.check import Verdict, not_applicable
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _DOCKERS = frozenset({Layer.ENGINE, Layer.TOOLKIT, Layer.RUNTIME, Layer.IMAGE})
 

@@ -21,8 +21,8 @@ from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.kernel_log import Xid
+    from verify.facts.state import State
 
 _POWER = "power off and on"
 _HARDWARE = "  # hardware: look at riser, power and heat; installing software again will not help"

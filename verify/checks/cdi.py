@@ -13,8 +13,8 @@ from verify.facts.source import cite
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.cdi import CdiSpec
+    from verify.facts.state import State
     from verify.facts.toolkit import ToolkitFacts
     from verify.facts.version import Version
 

@@ -10,7 +10,7 @@ from verify.facts.runtime import TOOLKIT_CONFIG
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _SET = "nvidia-ctk config --in-place --set nvidia-container-cli.no-cgroups="
 _BETWEEN = (Layer.ENGINE, Layer.RUNTIME)

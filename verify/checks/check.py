@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from verify.checks.state import State
+from verify.facts.state import State
 from verify.findings import Layer, Status
 
 

@@ -13,7 +13,7 @@ from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 
 def recorded(state: State) -> Verdict:

@@ -19,8 +19,8 @@ from verify.checks.check import (
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.daemon_file import DaemonFileFacts
+    from verify.facts.state import State
 
 _START = "systemctl reset-failed docker docker.socket; systemctl restart docker"
 _LATER = "; the running daemon read it before that: it will not start again"

@@ -9,7 +9,7 @@ from verify.facts.toolkit import HOOK
 
 if TYPE_CHECKING:
     from verify.checks.causes import Cause
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _REINSTALL = "apt-get install --reinstall nvidia-container-toolkit && systemctl restart docker"
 

@@ -8,8 +8,8 @@ from verify.checks.check import Check, Verdict, failed, not_recorded, passed, wa
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.disk import Store
+    from verify.facts.state import State
 
 _GB = 10**9
 # Below this nothing can be pulled, and containers cannot write.

@@ -12,7 +12,7 @@ from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _LINUX_DRIVER = (
     "libnvidia-compute",

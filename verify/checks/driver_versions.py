@@ -9,7 +9,7 @@ from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
     from verify.facts.version import Version
 
 _BETWEEN = (Layer.MODULE, Layer.DRIVER)

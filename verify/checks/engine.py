@@ -12,8 +12,8 @@ from verify.facts.daemon_file import DAEMON_JSON
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.engine import EngineFacts
+    from verify.facts.state import State
 
 _ROLE = "make site LIMIT=HOST  # role docker_engine installs it"
 

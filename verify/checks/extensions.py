@@ -11,8 +11,8 @@ from verify.facts.version import Version
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.extensions import Extension
+    from verify.facts.state import State
 
 _ASKED = "the extensions of torch in the container"
 # From here on the distribution pynvml has no module of its own and asks for nvidia-ml-py.

@@ -9,8 +9,8 @@ from verify.compat.table import rows
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.fabric import FabricFacts, FabricState
+    from verify.facts.state import State
 
 # An NVSwitch's ids begin here; the chipsets of old mainboards have the same class and ids far below.
 _FIRST = int(rows("cards", "switches")[0]["first"], 16)

@@ -9,8 +9,8 @@ from verify.checks.check import Check, Verdict, count, failed, not_recorded, pas
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.framework import FrameworkFacts
+    from verify.facts.state import State
 
 _BETWEEN = (Layer.CONTAINER, Layer.FRAMEWORK)
 

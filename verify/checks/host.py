@@ -8,7 +8,7 @@ from verify.checks.check import Check, Verdict, count, not_recorded, passed, war
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _KNOWN = frozenset(
     {"debian", "ubuntu", "rhel", "fedora", "centos", "rocky", "almalinux", "ol", "amzn", "suse"}

@@ -9,7 +9,7 @@ from verify.checks.requirement import CHECKS as REQUIREMENT
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 
 def present(state: State) -> Verdict:

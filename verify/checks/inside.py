@@ -11,8 +11,8 @@ from verify.facts.inside import SHM
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.inside import InsideFacts
+    from verify.facts.state import State
 
 ENOUGH_SHM = 1 << 30
 _BETWEEN = (Layer.RUNTIME, Layer.CONTAINER)

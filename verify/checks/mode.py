@@ -10,8 +10,8 @@ from verify.facts.runtime import TOOLKIT_CONFIG
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.container import Run
+    from verify.facts.state import State
 
 # From NVIDIA/nvidia-container-toolkit internal/info/auto.go, and "auto".
 _MODES = ("auto", "cdi", "jit-cdi", "legacy", "csv")

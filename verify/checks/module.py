@@ -13,7 +13,7 @@ from verify.checks.check import Check, Verdict, failed, not_applicable, not_reco
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 
 def reboot_needed(state: State) -> Verdict:

@@ -10,8 +10,8 @@ from verify.facts.build import kernel_order, newest
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.build import BuildFacts
+    from verify.facts.state import State
 
 BETWEEN = (Layer.HOST, Layer.MODULE)
 _HEADERS = "apt-get install linux-headers-{kernel} && dkms autoinstall -k {kernel}"

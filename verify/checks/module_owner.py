@@ -10,8 +10,8 @@ from verify.findings import Layer
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from verify.checks.state import State
     from verify.facts.card import PciCard
+    from verify.facts.state import State
 
 _OURS = "nvidia"
 # Drivers that keep a card for a virtual machine.

@@ -9,7 +9,7 @@ from verify.checks.module_build import BETWEEN, elsewhere
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _THREE = (
     "one of three: install the distribution's signed module (Ubuntu: linux-modules-nvidia-…); or enrol the "

@@ -9,9 +9,9 @@ from verify.compat.cards import architecture
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.compat.cards import Architecture
     from verify.facts.card import PciCard
+    from verify.facts.state import State
 
 _BETWEEN = (Layer.CARD, Layer.MODULE)
 _SITE = "then make site LIMIT=HOST, then reboot"

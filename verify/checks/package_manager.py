@@ -8,8 +8,8 @@ from verify.checks.check import Check, Verdict, count, failed, not_recorded, pas
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.package_manager import ManagerFacts
+    from verify.facts.state import State
 
 _BUSY = frozenset({"running", "not started", "not run"})
 _CONFIGURE = "dpkg --configure -a && apt-get install -f"

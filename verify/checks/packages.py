@@ -11,7 +11,7 @@ from verify.facts.toolkit import PACKAGES
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _FOREIGN = (
     (re.compile(r"pop\d|~pop|\.pop"), "System76"),

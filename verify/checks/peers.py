@@ -10,8 +10,8 @@ from verify.checks.torch_cards import smi_index
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.peers import Pair, PeerFacts
+    from verify.facts.state import State
 
 _BETWEEN = (Layer.CARD, Layer.FRAMEWORK)
 _IOMMU = (

@@ -9,7 +9,7 @@ from verify.checks.check import Check, Verdict, count, failed, not_recorded, pas
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _RAN = "ran"
 _AGAIN = "make verify RACE=always"

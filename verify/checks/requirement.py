@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda import minimum_driver, packaged_drivers
 from verify.compat.engine import gpus_by_cdi
+from verify.compat.requirement import DISABLE, PREFIX, Machine, of_environment
 from verify.facts.source import cite
 from verify.facts.version import Version
 from verify.findings import Layer
-from verify.image.requirement import DISABLE, PREFIX, Machine, of_environment
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
-    from verify.image.requirement import Requirement
+    from verify.compat.requirement import Requirement
+    from verify.facts.state import State
 
 _BETWEEN = (Layer.DRIVER, Layer.IMAGE)
 _SOURCE = "image-inspect"

@@ -13,7 +13,7 @@ from verify.facts.runtime import DAEMON_JSON
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _REGISTER = "nvidia-ctk runtime configure --runtime=docker && systemctl restart docker"
 

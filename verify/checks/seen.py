@@ -14,8 +14,8 @@ from verify.findings import Layer
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from verify.checks.state import State
     from verify.facts.card import Card
+    from verify.facts.state import State
     from verify.facts.version import Version
 
 NOT_SUPPORTED = 804

@@ -10,8 +10,8 @@ from verify.facts.sources import CUDA_REPO, SOURCES_LIST
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.sources import Entry, SourcesFacts
+    from verify.facts.state import State
 
 _APT = frozenset({"debian", "ubuntu"})
 _UPDATE = "apt-get update"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from verify.checks.check import Check, Verdict
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 STACK: tuple[Check, ...] = (
     *host.CHECKS,

@@ -13,7 +13,7 @@ from verify.facts.toolkit import PACKAGES
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _ROLE = "make site LIMIT=HOST  # role nvidia_container_toolkit"
 

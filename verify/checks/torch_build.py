@@ -10,7 +10,7 @@ from verify.compat.cuda import minimum_driver
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
     from verify.facts.version import Version
 
 _NOT_ASKED = "torch in the container"

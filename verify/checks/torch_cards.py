@@ -11,7 +11,7 @@ from verify.facts.visible import visible
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 
 def arch_list(state: State) -> Verdict:

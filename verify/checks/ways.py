@@ -14,9 +14,9 @@ from verify.compat.engine import has_cdi
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.facts.card import Card
     from verify.facts.container import Run
+    from verify.facts.state import State
 
 # The form of asking, as a person would type it.
 FORMS = {

@@ -11,7 +11,7 @@ from verify.facts.inside import capability
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from verify.checks.state import State
+    from verify.facts.state import State
 
 _LONGEST_KEPT = "cu126"
 

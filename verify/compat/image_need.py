@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.compat.cuda import minimum_driver, minor, packaged_drivers
+from verify.compat.requirement import parse
 from verify.errors import VerifyError
-from verify.image.requirement import parse
 
 if TYPE_CHECKING:
+    from verify.compat.requirement import Condition, Requirement
     from verify.facts.version import Version
-    from verify.image.requirement import Condition, Requirement
 
 _WORDS = {"cuda": "the driver's own CUDA", "driver": "driver", "arch": "compute capability", "brand": "brand"}
 _OPERATORS = {"=": "exactly", "!=": "not", "<": "below", "<=": "at most", ">": "above", ">=": "at least"}
@@ -39,11 +39,12 @@ def image_need(text: str) -> ImageNeed:
         raise VerifyError(
             "--image-require is empty: give the value of NVIDIA_REQUIRE_CUDA, as in 'cuda>=12.8'"
         )
-    strange = [str(one) for one in conditions if not _known(one)]
+    strange = [str(one) for one in conditions if not one.known]
     if strange:
         raise VerifyError(
-            f"--image-require: {strange[0]!r} is no condition; they are cuda, driver, arch or brand, one of "
-            "= != < <= > >=, and a value, as in 'cuda>=12.8 brand=tesla,driver>=535,driver<536'"
+            f"--image-require: {strange[0]!r} is no condition; they are cuda, driver or arch, one of "
+            "= != < <= > >=, and a version, or brand, = or !=, and a word, "
+            "as in 'cuda>=12.8 brand=tesla,driver>=535,driver<536'"
         )
     cuda = requirement.cuda
     return ImageNeed(
@@ -53,10 +54,6 @@ def image_need(text: str) -> ImageNeed:
         tuple(" and ".join(_said(one) for one in alternative) for alternative in requirement.alternatives),
         tuple(_sentences(cuda)),
     )
-
-
-def _known(condition: Condition) -> bool:
-    return condition.name in _WORDS and condition.operator in _OPERATORS
 
 
 def _said(condition: Condition) -> str:

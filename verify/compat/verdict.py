@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from verify.compat.choice import shown
 from verify.compat.cuda import How, carried
 from verify.compat.host import cuda_row
+from verify.compat.requirement import Machine
 from verify.compat.torch import refusal
 from verify.facts.version import Version
-from verify.image.requirement import Machine
 
 if TYPE_CHECKING:
     from verify.compat.choice import Card

@@ -6,20 +6,20 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from verify.checks.state import state
 from verify.compat.choice import card_of
 from verify.compat.engine import gpus_by_cdi
+from verify.compat.requirement import Machine
 from verify.errors import VerifyError
 from verify.facts.source import as_text, json_object
+from verify.facts.state import state
 from verify.facts.version import Version
 from verify.image.estimate import SHORT
 from verify.image.manifest import Platform
-from verify.image.requirement import Machine
 
 if TYPE_CHECKING:
-    from verify.checks.state import State
     from verify.compat.choice import Card
     from verify.facts.disk import Store
+    from verify.facts.state import State
     from verify.recording import Recording
 
 LAYERS = "image-layers"

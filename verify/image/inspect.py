@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from verify.compat.requirement import of_environment
 from verify.facts.version import Version
-from verify.image.requirement import of_environment
 
 if TYPE_CHECKING:
+    from verify.compat.requirement import Requirement
     from verify.image.manifest import Image, Step
-    from verify.image.requirement import Requirement
 
 
 class Kind(StrEnum):

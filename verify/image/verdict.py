@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from verify.compat.cuda import How, minimum_driver, minor, packaged_drivers
 from verify.compat.host import cuda_row
+from verify.compat.requirement import DISABLE
 from verify.compat.torch import builds, parse_spec, refusal
-from verify.image.requirement import DISABLE
 from verify.image.words import size
 
 if TYPE_CHECKING:

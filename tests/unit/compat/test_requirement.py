@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from verify.compat.requirement import Machine, of_environment, parse
 from verify.facts.version import Version
-from verify.image.requirement import Machine, of_environment, parse
 
 REAL = (
     "cuda>=12.8 brand=unknown,driver>=470,driver<471 brand=tesla,driver>=470,driver<471 "
@@ -69,3 +69,16 @@ def test_d2_an_image_of_before_the_variables_demands_its_cuda() -> None:
     assert [
         one.text for one in of_environment({"CUDA_VERSION": "12.8", "NVIDIA_REQUIRE_CUDA": "cuda>=12.0"})
     ] == ["cuda>=12.0"]
+
+
+def test_what_a_demand_forbids_is_not_what_it_asks_for() -> None:
+    assert parse("cuda<13.0").cuda is None
+    assert str(parse("cuda<13.0,cuda>=12.4").cuda) == "12.4"
+    assert str(parse("cuda>=12").cuda) == "12.0"
+
+
+@pytest.mark.parametrize(
+    "text", ["cuda>=abc", "cuda>=999999999999999.1", "driver>=five", "brand>=tesla", "x=1"]
+)
+def test_a_condition_that_nobody_can_judge_is_not_known(text: str) -> None:
+    assert [one.known for one in parse(text).alternatives[0]] == [False]

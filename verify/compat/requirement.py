@@ -7,6 +7,7 @@ number by number, a brand without regard to case, and whatever it does not know 
 
 from __future__ import annotations
 
+import operator
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -22,12 +23,12 @@ DISABLE = "NVIDIA_DISABLE_REQUIRE"
 _CONDITION = re.compile(r"^([^<>=!]+)(=|!=|<|<=|>|>=)([^<>=!]+)$")
 _VERSIONS = ("cuda", "driver", "arch")
 _COMPARE: Mapping[str, Callable[[Version, Version], bool]] = {
-    "=": lambda one, other: one == other,
-    "!=": lambda one, other: one != other,
-    "<": lambda one, other: one < other,
-    "<=": lambda one, other: one <= other,
-    ">": lambda one, other: one > other,
-    ">=": lambda one, other: one >= other,
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 
 
@@ -60,6 +61,13 @@ class Condition:
             return None
         return _COMPARE[self.operator](have, want)
 
+    @property
+    def known(self) -> bool:
+        """Whether the toolkit can judge it: a name, an operator and a value of its kind."""
+        if self.name == "brand":
+            return self.operator in ("=", "!=") and bool(self.value)
+        return self.name in _VERSIONS and self.operator in _COMPARE and Version.parse(self.value) is not None
+
     def __str__(self) -> str:
         return f"{self.name}{self.operator}{self.value}"
 
@@ -80,8 +88,13 @@ class Requirement:
 
     @property
     def cuda(self) -> Version | None:
-        """The CUDA that it asks for, as its first alternative says in images of NVIDIA's."""
-        asked = (Version.parse(c.value) for one in self.alternatives for c in one if c.name == "cuda")
+        """The CUDA that it asks for at least, as its first alternative says in images of NVIDIA's."""
+        asked = (
+            Version.parse(c.value if "." in c.value else f"{c.value}.0")
+            for one in self.alternatives
+            for c in one
+            if c.name == "cuda" and c.operator in ("=", ">", ">=")
+        )
         return next(filter(None, asked), None)
 
 
