@@ -6,7 +6,7 @@ Imports nothing outside the standard library until a lane runs, and runs on Pyth
 
 from __future__ import annotations
 
-SCHEMA = 1
+SCHEMA = 2
 
 # What was measured and how: raised whenever numbers from before can no longer be compared with those after.
-RACE_VERSION = 1
+RACE_VERSION = 2

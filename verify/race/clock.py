@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+import contextlib
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from verify.race import stats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 Start = TypeVar("Start")
 Result = TypeVar("Result")
+
+PRECISE, BUDGET, MOST = "precise", "budget", "most"
+MOST_WARMUPS = 20
 
 
 @dataclass(frozen=True)
@@ -36,24 +43,63 @@ class Timings:
     samples: tuple[float, ...]
 
 
+@dataclass(frozen=True)
+class Plan:
+    """When to stop: enough is known, the share of the budget is used, or so many repeats were made.
+
+    ``until`` is read from the clock's ``now``: the end of the lane's share. ``least`` repeats are made even
+    beyond it, but for one that alone would take longer than the whole ``share``. ``watched`` is entered for
+    the timed repeats alone: the card's sampler.
+    """
+
+    warmups: int = 1
+    warm_s: float = 0.0
+    least: int = 3
+    most: int = 100
+    target: float = 0.05
+    share: float = math.inf
+    until: float = math.inf
+    watched: Any = field(default_factory=contextlib.nullcontext)
+
+    def ended(self, samples: list[float], now: float, each: float) -> str | None:
+        """Return why no further repeat is made, of which one takes ``each`` seconds; None to go on."""
+        if len(samples) >= self.most:
+            return MOST
+        if len(samples) < self.least:
+            return BUDGET if max(samples) > self.share else None
+        if stats.precise(samples, self.target):
+            return PRECISE
+        return BUDGET if now + each > self.until else None
+
+
 def repeat(
     clock: Clock,
     fresh: Callable[[], Start],
     work: Callable[[Start], Result],
     *,
-    warmups: int,
-    repeats: int,
+    plan: Plan,
     progress: Callable[[str], None],
-) -> tuple[Timings, Result]:
-    """Time ``work`` from a fresh start each time, after equal warm-ups; also return the last result."""
-    if repeats < 1:
+) -> tuple[Timings, str, Result]:
+    """Time ``work`` from a fresh start each time, after equal warm-ups; say why it ended, and its last result."""
+    if plan.most < 1:
         raise ValueError("a race needs at least one repeat")
-    seconds = []
-    for number in range(1, warmups + repeats + 1):
-        warming = number <= warmups
+
+    def once() -> tuple[float, Result]:
         start = fresh()
-        taken, result = clock.time(lambda start=start: work(start))  # type: ignore[misc]
-        seconds.append(taken)
-        what = f"warm-up {number}/{warmups}" if warming else f"repeat {number - warmups}/{repeats}"
-        progress(f"{what}: {taken:.3f} s")
-    return Timings(tuple(seconds[:warmups]), tuple(seconds[warmups:])), result
+        return clock.time(lambda: work(start))
+
+    warmups: list[float] = []
+    while len(warmups) < plan.warmups or (sum(warmups) < plan.warm_s and len(warmups) < MOST_WARMUPS):
+        warmups.append(once()[0])
+        progress(f"warm-up {len(warmups)}: {warmups[-1]:.3f} s")
+    samples: list[float] = []
+    ended = None
+    with plan.watched:
+        while ended is None:
+            began = clock.now()
+            taken, result = once()
+            samples.append(taken)
+            progress(f"repeat {len(samples)}: {taken:.3f} s")
+            now = clock.now()
+            ended = plan.ended(samples, now, now - began)
+    return Timings(tuple(warmups), tuple(samples)), ended, result

@@ -1,11 +1,10 @@
-"""The contestants, in the order in which they race."""
+"""The contestants, in the order in which they race. Each module makes its own from the settings."""
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
-
-from verify.race import fraud, network
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -13,24 +12,38 @@ if TYPE_CHECKING:
     from verify.race.lanes import Lane, Runner
     from verify.race.libraries import Libraries
     from verify.race.settings import Settings
+    from verify.race.words import Message
+
+TITLES = {"network": "small network", "fraud": "fraud regression", "script": "training script"}
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """One piece of work: how to make its data, how to run it in a lane, and when two results are the same."""
+    """One piece of work: how to make its data, how to run it in a lane, and when two results are the same.
+
+    ``disagreement(one, other)`` compares two lanes' quality: a message ``differs`` (what, a, b; the judge
+    adds the lane) or None. ``doubt(quality, settings)`` says why one result has no speed (accuracy-low) or
+    None. ``absent(lane, settings, libraries)`` says why a lane cannot run, in place of the usual look.
+    ``training(settings, data)`` is what one training goes through: {rows, epochs, batch}.
+    """
 
     name: str
-    title: str
     lanes: tuple[Lane, ...]
     data: Callable[[Settings, Libraries], Any]
     runner: Callable[[Lane, Any, Settings, Libraries], Runner]
-    disagreement: Callable[[Mapping[str, float], Mapping[str, float]], Optional[str]]  # noqa: UP045  # Python 3.9
+    disagreement: Callable[[Mapping[str, float], Mapping[str, float]], Message | None]
+    doubt: Callable[[Mapping[str, float], Settings], Message | None] | None = None
+    absent: Callable[[Lane, Settings, Libraries], Message | None] | None = None
+    training: Callable[[Settings, Any], Mapping[str, Any]] | None = None
+
+    @property
+    def title(self) -> str:
+        """Its name in a sentence."""
+        return TITLES.get(self.name, self.name)
 
 
-CONTESTANTS = (
-    Contestant(
-        network.NAME, network.TITLE, network.LANES, network.data, network.runner, network.disagreement
-    ),
-    Contestant(fraud.NAME, fraud.TITLE, fraud.LANES, fraud.data, fraud.runner, fraud.disagreement),
-)
-TITLES = {contestant.name: contestant.title for contestant in CONTESTANTS}
+def chosen(settings: Settings) -> tuple[Contestant, ...]:
+    """Return the contestants that the settings ask for; the sweep is none, for it has no lanes."""
+    names = [name for name in ("network", "fraud") if name in settings.only]
+    names += ["script"] if settings.script is not None else []
+    return tuple(importlib.import_module(f"verify.race.{name}").contestant(settings) for name in names)

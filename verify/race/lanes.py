@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from verify.race import stats
-from verify.race.clock import Clock, Timings, repeat
+from verify.race.clock import Clock, Plan, Timings, repeat
+from verify.race.words import Message, message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -15,22 +16,30 @@ if TYPE_CHECKING:
 RAN = "ran"
 ABSENT = "absent"
 FAILED = "failed"
+INVALID = "invalid"
+
+TRANSFERS = 3  # times that a copy is timed; the median of them counts
 
 
 @dataclass(frozen=True)
 class Lane:
-    """Its name in the evidence, the module it calculates with and where."""
+    """Its name in the evidence, the module it calculates with, where, and how many digits.
+
+    ``counts`` says whether its time may enter the ratio: mixed precision may not, its arithmetic is another.
+    """
 
     name: str
     library: str
     device: str
+    precision: str | None = None
+    counts: bool = True
 
 
 class Runner(Protocol):
     """A contestant in one lane."""
 
     def load(self) -> None:
-        """Put the data where it is calculated with."""
+        """Put the data where it is calculated with; on a card this is the copy in, and done several times."""
 
     def fresh(self) -> Any:  # noqa: ANN401  # each contestant knows what it starts from
         """Return an untrained start."""
@@ -38,8 +47,14 @@ class Runner(Protocol):
     def train(self, start: Any) -> Any:  # noqa: ANN401
         """Do the work that is timed."""
 
+    def unload(self, result: Any) -> Any:  # noqa: ANN401
+        """Copy the result back to the host: the copy out, timed apart on a card."""
+
     def quality(self, result: Any) -> dict[str, float]:  # noqa: ANN401
-        """Say how good the result is."""
+        """Say how good the result of ``train`` is."""
+
+    def work(self) -> Mapping[str, Any] | None:
+        """Return {flops, bytes, working_set_bytes, launches, from} of one ``train``, None where unknown."""
 
 
 @dataclass(frozen=True)
@@ -48,32 +63,66 @@ class Outcome:
 
     lane: Lane
     status: str
-    reason: str | None = None
+    reason: Message | None = None
     timings: Timings | None = None
-    transfer: float | None = None
+    ended: str | None = None
+    transfer_in: float | None = None
+    transfer_out: float | None = None
     quality: Mapping[str, float] = field(default_factory=dict)
+    warnings: tuple[Message, ...] = ()
+    work: Mapping[str, Any] | None = None
+    time: Mapping[str, Any] | None = None
+    usage: Mapping[str, Any] | None = None
+
+    @property
+    def samples(self) -> tuple[float, ...]:
+        """The raw repeats."""
+        return self.timings.samples if self.timings else ()
+
+    @property
+    def copies(self) -> float:
+        """The seconds that copying in and out takes, once per training."""
+        return (self.transfer_in or 0.0) + (self.transfer_out or 0.0)
 
     @property
     def median(self) -> float | None:
         """The median repeat in seconds."""
-        return None if self.timings is None else statistics.median(self.timings.samples)
+        return statistics.median(self.samples) if self.samples else None
 
-    def document(self, library_name: str, extra_warnings: tuple[str, ...] = ()) -> dict[str, Any]:
+    @property
+    def total(self) -> float | None:
+        """The median repeat with the copies, as a user waits for it."""
+        return None if self.median is None else self.median + self.copies
+
+    def document(self, library_name: str, extra_warnings: tuple[Message, ...] = ()) -> dict[str, Any]:
         """Return the lane as race.json has it."""
-        samples = self.timings.samples if self.timings else ()
+        low, high, confidence = stats.interval(self.samples) if self.samples else (None, None, None)
         return {
             "name": self.lane.name,
             "library": library_name,
             "device": self.lane.device,
+            "precision": self.lane.precision,
+            "counts": self.lane.counts,
             "status": self.status,
             "reason": self.reason,
             "warmups": list(self.timings.warmups) if self.timings else [],
-            "samples": list(samples),
-            "transfer": self.transfer,
+            "samples": list(self.samples),
             "median": self.median,
-            "interval": list(stats.interval(samples)) if samples else None,
+            "interval": None if low is None else [low, high],
+            "confidence": confidence,
+            "ended": self.ended,
+            "transfer_in": self.transfer_in,
+            "transfer_out": self.transfer_out,
+            "total": self.total,
             "quality": dict(self.quality) or None,
-            "warnings": [*(stats.warnings(samples) if samples else ()), *extra_warnings],
+            "warnings": [
+                *(stats.warnings(self.samples) if self.samples else ()),
+                *self.warnings,
+                *extra_warnings,
+            ],
+            "work": None if self.work is None else dict(self.work),
+            "time": None if self.time is None else dict(self.time),
+            "usage": None if self.usage is None else dict(self.usage),
         }
 
 
@@ -81,26 +130,43 @@ def run_lane(
     lane: Lane,
     runner: Callable[[], Runner],
     clock: Clock,
+    plan: Plan,
     *,
     copies: bool,
-    warmups: int,
-    repeats: int,
     progress: Callable[[str], None],
 ) -> Outcome:
     """Run one lane. A lane that breaks says so with its error and gives no number.
 
     ``copies`` says whether loading the data moves it to another memory; then it is timed, apart from the
-    work, the second time it is done, because the first also starts the device.
+    work, after it was done once, because the first time also starts the device.
     """
     try:
         ready = runner()
         ready.load()
-        transfer = clock.time(ready.load)[0] if copies else None
-        timings, result = repeat(
-            clock, ready.fresh, ready.train, warmups=warmups, repeats=repeats, progress=progress
-        )
-        quality = ready.quality(result)
+        copied_in = _median_of(clock, ready.load) if copies else None
+        timings, ended, result = repeat(clock, ready.fresh, ready.train, plan=plan, progress=progress)
+        ready.unload(result)
+        copied_out = _median_of(clock, lambda: ready.unload(result)) if copies else None
+        quality, work = ready.quality(result), ready.work()
     except Exception as error:  # noqa: BLE001  # out of memory, card lost: all end here
-        first = (str(error).splitlines() or [""])[0]
-        return Outcome(lane, FAILED, reason=f"{type(error).__name__}: {first}".rstrip(": "))
-    return Outcome(lane, RAN, timings=timings, transfer=transfer, quality=quality)
+        return Outcome(lane, FAILED, reason=failed(error))
+    return Outcome(
+        lane,
+        RAN,
+        timings=timings,
+        ended=ended,
+        transfer_in=copied_in,
+        transfer_out=copied_out,
+        quality=quality,
+        work=work,
+    )
+
+
+def failed(error: Exception) -> Message:
+    """Return an error as a reason: its kind and its first line."""
+    first = (str(error).splitlines() or [""])[0]
+    return message("failed", error=f"{type(error).__name__}: {first}".rstrip(": "))
+
+
+def _median_of(clock: Clock, copy: Callable[[], Any]) -> float:
+    return statistics.median(clock.time(copy)[0] for _ in range(TRANSFERS))

@@ -1,15 +1,21 @@
-"""What is raced: sizes, seeds and repeats. Part of the evidence, and of whether it can be reused."""
+"""What is raced: sizes, seeds and how long. Part of the evidence, and of whether it can be reused."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from verify.race.stats import ENOUGH_SAMPLES
+
+BUDGET_SECONDS = 60.0
+NAMES = ("network", "fraud", "sweep")
+
 
 @dataclass(frozen=True)
 class Network:
     """A small classifier on a synthetic data set: noisy clusters, several to a class."""
 
+    kind: str = "mlp"
     rows: int = 40_960
     test_rows: int = 8_192
     features: int = 64
@@ -21,7 +27,19 @@ class Network:
     epochs: int = 4
     learning_rate: float = 0.05
     momentum: float = 0.9
+    least_accuracy: float = 0.3
     dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class FraudData:
+    """The user's own table; what is only known once it is read stays None until then."""
+
+    file: str
+    target: str
+    sha256: str | None = None
+    rows: int | None = None
+    columns: int | None = None
 
 
 @dataclass(frozen=True)
@@ -37,34 +55,82 @@ class Fraud:
     max_iterations: int = 200
     history: int = 10  # corrections that L-BFGS remembers, the same in both libraries
     dtype: str = "float64"
+    data: FraudData | None = None
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """The same operation over sizes: a matrix product of n by n, a training step of a batch."""
+
+    matmul: tuple[int, ...] = (64, 128, 256, 512, 1024, 2048)
+    step: tuple[int, ...] = (16, 64, 256, 1024, 4096, 16384)
+    repeats: int = 7
+    dtype: str = "float32"
+
+
+@dataclass(frozen=True)
+class Script:
+    """A training script of the user's own, told by an argument which device to use."""
+
+    file: str
+    device_arg: str = "--device"
+    args: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Settings:
     """One race's settings."""
 
-    repeats: int = 5
+    budget_s: float | None = BUDGET_SECONDS
+    least: int = 3
+    most: int = 100
+    repeats: int | None = None  # exactly so many, whatever the precision: for tests and for trying it out
+    precision_target: float = 0.05
     warmups: int = 1
     seed: int = 20_261_201
     quick: bool = False
-    tf32: bool = False  # both lanes calculate in the same precision
+    tf32: bool = False  # both lanes of a ratio calculate in the same precision
+    only: tuple[str, ...] = NAMES
     network: Network = field(default_factory=Network)
     fraud: Fraud = field(default_factory=Fraud)
+    sweep: Sweep = field(default_factory=Sweep)
+    script: Script | None = None
+
+    @property
+    def wanted(self) -> int:
+        """How many repeats an interval needs."""
+        return self.repeats or min(self.most, ENOUGH_SAMPLES)
 
     def document(self) -> dict[str, Any]:
         """Return what race.json says of them, in JSON's own types: it compares equal when read back."""
-        document = asdict(self)
-        document["network"]["hidden"] = list(self.network.hidden)
-        return document
+        return {key: _plain(value) for key, value in asdict(self).items()}
 
 
-def settings_for(repeats: int = 5, *, quick: bool = False) -> Settings:
-    """Return the settings of a race; a quick one is for trying things out, and says so."""
-    settings = Settings(repeats=repeats, quick=quick)
+def settings_for(
+    repeats: int | None = None,
+    *,
+    quick: bool = False,
+    budget_s: float | None = None,
+    **more: Any,  # noqa: ANN401
+) -> Settings:
+    """Return the settings of a race; a quick one is for trying things out, and says so.
+
+    An exact number of repeats has no budget unless one is given, for it could not keep both.
+    """
+    if budget_s is None and repeats is None:
+        budget_s = BUDGET_SECONDS
+    settings = Settings(repeats=repeats, quick=quick, budget_s=budget_s, **more)
     if not quick:
         return settings
     return replace(
         settings,
         network=replace(settings.network, rows=4_096, test_rows=1_024, epochs=2),
         fraud=replace(settings.fraud, rows=20_000, positives=100),
+        sweep=replace(settings.sweep, matmul=(64, 256), step=(16, 256), repeats=3),
     )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401  # JSON's own types
+    if isinstance(value, dict):
+        return {key: _plain(entry) for key, entry in value.items()}
+    return [_plain(entry) for entry in value] if isinstance(value, (list, tuple)) else value
