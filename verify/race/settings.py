@@ -39,7 +39,10 @@ class FraudData:
     target: str
     sha256: str | None = None
     rows: int | None = None
-    columns: int | None = None
+    columns: int | None = None  # that it learns from
+    positives: int | None = None
+    positive: str | None = None  # the value of the target that is the positive one
+    dropped: tuple[str, ...] = ()  # constant columns: nothing can be learned from them
 
 
 @dataclass(frozen=True)
@@ -51,8 +54,10 @@ class Fraud:
     positives: int = 492
     test_share: float = 0.2
     penalty: float = 1.0  # scikit-learn's C: the inverse strength of the L2 penalty
-    tolerance: float = 1e-5  # on the largest component of the gradient of the mean objective
-    max_iterations: int = 200
+    tolerance: float = (
+        1e-6  # a lane is through when its objective is so close to the optimum, as a share of it
+    )
+    max_iterations: int = 500
     history: int = 10  # corrections that L-BFGS remembers, the same in both libraries
     dtype: str = "float64"
     data: FraudData | None = None
