@@ -16,6 +16,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from verify.collect_race import race_options, race_settings, reused
 from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
@@ -23,7 +24,6 @@ from verify.launch import docker_run
 from verify.manifest import recorder_argv, recorder_source
 from verify.race.cache import reusable
 from verify.race.markdown import markdown
-from verify.race.settings import settings_for
 from verify.recording import Recording
 from verify.redact import redact_recordings
 from verify.report.evidence import RACE, RECORDINGS, RUN, dump
@@ -126,7 +126,7 @@ def stage(evidence: Path, given: Document) -> Document:
     kept = list(found.values()) if given["raw"] else redact_recordings(list(found.values()))
     for where, document in zip(found, kept, strict=True):
         replace_file(folder / RECORDINGS[where], dump(document))
-    key = race_key(host, container, settings_for(int(given["repeats"])).document())
+    key = race_key(host, container, race_settings(given).document())
     run = {
         "schema": 1,
         "host": name,
@@ -134,22 +134,22 @@ def stage(evidence: Path, given: Document) -> Document:
         "image": given["image"],
         "image_digest": key["image_digest"],
         "collection": _outcome(given, recorded=host is not None),
-        "settings": {"race": given["race"], "repeats": int(given["repeats"])},
+        "settings": {
+            "race": given["race"],
+            **{name: given[name] for name in ("repeats", "budget", "network")},
+        },
     }
     replace_file(folder / RUN, dump(run))
     if given["race"] == "never" or container is None:
         return {"race": "no", "argv": []}
-    old = evidence / name / RACE
-    if given["race"] == "cached" and reusable(_read(old) or {}, **key):
-        shutil.copy(old, folder / RACE)
+    old = _read(evidence / name / RACE) or {}
+    if given["race"] == "cached" and reusable(old, **key):
+        replace_file(folder / RACE, dump(reused(old, given)))
         return {"race": "cached", "argv": []}
-    options = ["--out", "-", "--repeats", str(given["repeats"]), "--host", name]
-    options += ["--image-digest", key["image_digest"]] if key["image_digest"] else []
+    program = ["python3", "-m", "verify.race", *race_options(given, key["image_digest"])]
     return {
         "race": "due",
-        "argv": docker_run(
-            given["image"], ["python3", "-m", "verify.race", *options], gpus="all", name=_container_name()
-        ),
+        "argv": docker_run(given["image"], program, gpus="all", name=_container_name()),
     }
 
 

@@ -41,8 +41,7 @@ def context_files(lock: str = "") -> dict[str, Path]:
     own = {name: HERE / name for name in ("Dockerfile", ".dockerignore", "requirements.txt")}
     if lock:
         own["requirements.txt"] = HERE / "locks" / lock
-    code = [ROOT / "verify/__init__.py", *sorted((ROOT / "verify/race").glob("*.py"))]
-    code += [file for file in (ROOT / PEAKS,) if file.is_file()]
+    code = [ROOT / "verify/__init__.py", ROOT / PEAKS, *sorted((ROOT / "verify/race").glob("*.py"))]
     return own | {file.relative_to(ROOT).as_posix(): file for file in code}
 
 

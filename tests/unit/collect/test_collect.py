@@ -12,7 +12,7 @@ import pytest
 from verify import collect
 from verify.errors import VerifyError
 from verify.facts.card import QUERY_FIELDS
-from verify.race import RACE_VERSION
+from verify.race import RACE_VERSION, SCHEMA
 from verify.race.settings import settings_for
 
 Given = dict[str, Any]
@@ -39,7 +39,8 @@ CONTAINER = {
 
 def given(host: str = "a", **changes: Any) -> Given:
     return {
-        "host": host, "image": "race:1", "expected": [], "raw": False, "race": "cached", "repeats": 5,
+        "host": host, "image": "race:1", "expected": [], "raw": False, "race": "cached", "repeats": None,
+        "budget": "60s", "network": "mlp", "price_cpu": None, "price_card": None, "currency": "EUR",
         "unreachable": None, "detail": None, "stderr": "", "recording_host": json.dumps(HOST),
         "recording_container": json.dumps(CONTAINER), **changes,
     }  # fmt: skip
@@ -47,8 +48,8 @@ def given(host: str = "a", **changes: Any) -> Given:
 
 def finished_race(image_digest: str = "sha256:abc") -> Given:
     return {
-        "schema": 1, "host": "a", "image_digest": image_digest, "versions": {"race": RACE_VERSION},
-        "card": {"name": "A card (simulated)", "driver": "550.1"}, "settings": settings_for(5).document(),
+        "schema": SCHEMA, "host": "a", "image_digest": image_digest, "versions": {"race": RACE_VERSION},
+        "card": {"name": "A card (simulated)", "driver": "550.1"}, "settings": settings_for().document(),
         "contestants": [{"name": "network", "lanes": [{"name": "cpu", "status": "ran"}]}],
     }  # fmt: skip
 
