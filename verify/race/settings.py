@@ -55,7 +55,7 @@ class Fraud:
     test_share: float = 0.2
     penalty: float = 1.0  # scikit-learn's C: the inverse strength of the L2 penalty
     tolerance: float = (
-        1e-6  # a lane is through when its objective is so close to the optimum, as a share of it
+        1e-6  # a lane is through when it is so close to the optimum, as a share of it
     )
     max_iterations: int = 500
     history: int = 10  # corrections that L-BFGS remembers, the same in both libraries
