@@ -1,0 +1,139 @@
+"""The sampler's own process: it reads the card from ``begin`` to ``end`` and sends what it read as one line.
+
+It is apart from the race so that no lane waits for NVML, gives way to everything else that wants the CPU, and
+leaves when the race does, also while NVML hangs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import selectors
+import signal
+import threading
+import time
+from typing import TYPE_CHECKING, Any
+
+from verify.race import nvml
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+BEGIN, END = "begin", "end"
+NICENESS = 10
+COST_AIM = 0.01  # of one core; half of what is warned of
+LIST_SECONDS = 1.0  # processes come and go slowly, and listing them is the dearest question
+MOST_RAW = 36_000  # an hour at ten a second; then every second one is kept
+ALIVE_SECONDS = 1.0
+
+
+def main(options: Mapping[str, Any]) -> None:
+    """Serve the race that started this process until it is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the race; it closes the pipe
+    os.nice(NICENESS)
+    send = _sender()
+    commands: queue.SimpleQueue[tuple[str, float]] = queue.SimpleQueue()
+    listener = threading.Thread(target=_listen, args=(commands, options["parent"]), daemon=True)
+    listener.start()
+    try:
+        card, notes = nvml.open_card(options["card"])
+    except nvml.NoCardError as error:
+        send({"reason": error.said, "notes": []})
+        return
+    send({"reason": None, "notes": notes})
+    while True:
+        command, at = commands.get()
+        if command == BEGIN:
+            send(watch(card, commands, at, options["interval_s"], options["parent"]))
+
+
+def watch(
+    card: nvml.Card,
+    commands: queue.SimpleQueue[tuple[str, float]],
+    begun: float,
+    interval_s: float,
+    race: int,
+) -> dict[str, Any]:
+    """Read the card until the lane ends; return the record that usage.py knows.
+
+    The pause is the interval, or as much longer as keeps the cost at its aim: a driver that answers slowly
+    is asked less often.
+    """
+    spent_before, started = time.process_time(), time.monotonic()
+    counted = card.energy_mj()
+    points: list[list[Any]] = []
+    others, listed, lost, keep = None, None, None, 1
+    while True:
+        now, spent = time.monotonic(), time.process_time()
+        if listed is None or now - listed >= LIST_SECONDS:
+            others, listed = _most(others, nvml.others(card.pids(), race)), now
+        points.append([now - begun, *card.point()])
+        if card.lost and not lost:
+            lost = {"seconds": now - begun, "error": card.lost}
+        if len(points) >= MOST_RAW:
+            points, keep = points[::2], keep * 2
+        pause = max(interval_s * keep - (time.monotonic() - now), (time.process_time() - spent) / COST_AIM)
+        try:
+            _, ended = commands.get(timeout=max(pause, 0.0))
+            break
+        except queue.Empty:
+            pass
+    # From here on nothing costs the lane anything. One last look, so that a short lane has two.
+    cpu_s, elapsed_s = time.process_time() - spent_before, time.monotonic() - started
+    energy = [counted, card.energy_mj()]
+    points.append([time.monotonic() - begun, *card.point()])
+    others = _most(others, nvml.others(card.pids(), race))
+    if started > ended:  # the lane was over before this process had its turn: it saw nothing of it
+        points, energy, others, elapsed_s = [], [None, None], None, 0.0
+    return {
+        "points": points,
+        "energy_mj": energy,
+        "limits": card.limits(),
+        "others": others,
+        "cpu_s": cpu_s,
+        "elapsed_s": elapsed_s,
+        "lost": lost,
+    }
+
+
+def _most(one: int | None, two: int | None) -> int | None:
+    return max((count for count in (one, two) if count is not None), default=None)
+
+
+def _sender() -> Callable[[Any], None]:
+    """Return what sends a line to the race, and nothing else can: a library that prints would break it."""
+    own = os.dup(1)
+    with open(os.devnull, "wb") as nowhere:  # noqa: PTH123
+        os.dup2(nowhere.fileno(), 1)
+
+    def send(what: Any) -> None:  # noqa: ANN401
+        line = memoryview(json.dumps(what).encode() + b"\n")
+        try:
+            while line:
+                line = line[os.write(own, line) :]
+        except OSError:
+            os._exit(0)  # the race is gone
+
+    return send
+
+
+def _listen(commands: queue.SimpleQueue[tuple[str, float]], parent: int) -> None:
+    """Pass on what the race says; end the process when it is gone, whatever the other thread waits for.
+
+    The end of the pipe tells it, unless a process that the race has forked still holds the other side.
+    """
+    rest = b""
+    with selectors.DefaultSelector() as selector:
+        selector.register(0, selectors.EVENT_READ)
+        while os.getppid() == parent:
+            if not selector.select(ALIVE_SECONDS):
+                continue
+            told = os.read(0, 4096)
+            if not told:
+                break
+            *lines, rest = (rest + told).split(b"\n")
+            for line in lines:
+                command, _, at = line.decode().partition(" ")
+                commands.put((command, float(at)))
+    os._exit(0)
