@@ -1,0 +1,119 @@
+"""The decision, in money where prices are given: take the card, do not, only above so much work, or neither.
+
+The model: machines are rented by the started hour, for the work of one day, as many hours as its trainings
+take one after the other; more than a day's hours are more machines. A day of N trainings therefore costs
+``ceil(N * seconds / 3600)`` hours on either side. With few trainings a day the first hour is never used up,
+and the cheaper hour wins however slow it is; with many, the cheaper training wins. Whoever pays by the second
+reads the bill's cost per training instead. Electricity is part of the rent.
+
+The ratio of times is known within its interval only: prices inside it decide nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from verify.race.phrases import HOUR, significant
+from verify.race.price import THOUSAND, Bill, bill
+from verify.race.why import reasons
+from verify.race.words import Message, message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+# Beyond so many hours of the card in a day the two prices are as good as the same.
+MOST_HOURS = 10_000
+
+
+def decide(race: Mapping[str, Any]) -> dict[str, Message]:
+    """Return the decision for each contestant."""
+    why = reasons(race)
+    return {c["name"]: _decide(c, race, why[c["name"]]) for c in race["contestants"]}
+
+
+def pays_above(cpu_s: float, card_s: float, price_ratio: float) -> int | None:
+    """Return above how many trainings a day the card is always the cheaper one, by the started hour.
+
+    None where that is never so, or not within ``MOST_HOURS``. With the card busy for k hours, the CPU is not
+    dearer as long as its started hours cost no more than those k: up to ``floor(k * price_ratio)`` hours.
+    """
+    ratio = cpu_s / card_s
+    if ratio <= price_ratio:
+        return None
+    most = ratio / (ratio - price_ratio) + 1
+    if most > MOST_HOURS:
+        return None
+    for hours in range(math.floor(most), 0, -1):
+        in_card = math.floor(hours * HOUR / card_s)
+        in_cpu = math.floor(math.floor(hours * price_ratio) * HOUR / cpu_s)
+        last = min(in_card, in_cpu)
+        if last > math.floor((hours - 1) * HOUR / card_s):
+            return last
+    return 0
+
+
+def _decide(contestant: Mapping[str, Any], race: Mapping[str, Any], why: Sequence[Message]) -> Message:
+    if contestant.get("ratio") is None:
+        return message("decision-none")
+    found = bill(contestant, race.get("prices"))
+    if found is None:
+        return message("decision-no-interval")
+    if found.priced:
+        return _by_money(found)
+    return _by_time(found, contestant, race, {reason["id"] for reason in why})
+
+
+def _by_money(found: Bill) -> Message:
+    price_ratio = found.price_ratio
+    if price_ratio is None or found.cpu_cost is None or found.card_cost is None:
+        return message("decision-none")
+    costs = {
+        "cpu": THOUSAND * found.cpu_cost,
+        "card": THOUSAND * found.card_cost,
+        "currency": found.currency,
+    }
+    if price_ratio >= found.high:
+        return message("decision-not-price", **costs)
+    if price_ratio > found.low:
+        return message(
+            "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
+        )
+    counts = [pays_above(found.card_s * r, found.card_s, price_ratio) for r in (found.ratio, found.low)]
+    count, careful = counts
+    if count is None or careful is None:
+        return message(
+            "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
+        )
+    if careful == 0:
+        return message("decision-take", **costs)
+    most = int(significant(max(count, careful)))
+    return message("decision-above-trainings", count=int(significant(count)), careful=most, **costs)
+
+
+def _by_time(found: Bill, contestant: Mapping[str, Any], race: Mapping[str, Any], why: set[str]) -> Message:
+    above = _above_rows(contestant, race) if found.low <= 1 else None
+    if above is not None:
+        return above
+    if "before-woken" in why:
+        return message("decision-not-needed")
+    if found.low <= 1 <= found.high:
+        return message("decision-undecided-time")
+    if found.high < 1:
+        return message("decision-not-time", times=significant(1 / found.ratio))
+    return message("decision-take-time", times=significant(found.ratio))
+
+
+def _above_rows(contestant: Mapping[str, Any], race: Mapping[str, Any]) -> Message | None:
+    """Return from which batch the card wins, where the sweep of the same training step says so."""
+    batch = (contestant.get("training") or {}).get("batch")
+    operations = (race.get("sweep") or {}).get("operations") or ()
+    step = next((operation for operation in operations if operation["name"] == "step"), None)
+    if contestant["name"] != "network" or step is None or not batch:
+        return None
+    even = (step.get("break_even") or {}).get("with_copy") or {}
+    size = even.get("size")
+    if even.get("said") != "between" or size is None or size <= batch:
+        return None
+    rows = {key: int(significant(even.get(key) or size)) for key in ("low", "high")}
+    return message("decision-above-rows", size=int(significant(size)), batch=batch, **rows)

@@ -1,0 +1,56 @@
+"""What sentences are made of: a time, a title, a list; as messages, so that any language says them."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from verify.race.words import Message, catalogue, message, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+MINUTE, HOUR = 60.0, 3600.0
+# From here on minutes and hours are easier to read than seconds.
+MINUTES_FROM, HOURS_FROM = 3 * MINUTE, 3 * HOUR
+
+
+def duration(seconds: float) -> Message:
+    """Return a time in the unit in which a person would say it."""
+    if seconds < 1:
+        return message("milliseconds", value=significant(seconds * 1000, 3))
+    if seconds < MINUTES_FROM:
+        return message("seconds", value=significant(seconds, 3))
+    if seconds < HOURS_FROM:
+        return message("minutes", value=significant(seconds / MINUTE, 3))
+    return message("hours", value=significant(seconds / HOUR, 3))
+
+
+def significant(value: float, digits: int = 2) -> float:
+    """Return a number with so many digits that mean something: 21.37 is 21, 0.01234 is 0.012."""
+    if value == 0 or not math.isfinite(value):
+        return value
+    return round(value, digits - 1 - math.floor(math.log10(abs(value))))
+
+
+def title(name: str) -> Message | str:
+    """Return what a contestant is called in a sentence; its name where it has no other."""
+    known = f"title-{name}"
+    return message(known) if known in catalogue("en") else name
+
+
+def shown(value: Mapping[str, object] | str, lang: str) -> str:
+    """Say a message; what is text already stays as it is."""
+    return value if isinstance(value, str) else text(value, lang)
+
+
+def joined(parts: Sequence[str], lang: str = "en") -> str:
+    """Return parts as a list in words: a, b and c."""
+    if len(parts) <= 1:
+        return "".join(parts)
+    return f"{', '.join(parts[:-1])} {text(message('and'), lang)} {parts[-1]}"
+
+
+def capital(sentence: str) -> str:
+    """Begin a sentence with a capital letter."""
+    return f"{sentence[:1].upper()}{sentence[1:]}"

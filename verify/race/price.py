@@ -1,0 +1,114 @@
+"""What a training costs on either side: time, money and energy, from the race and the prices of an hour."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+from verify.race.phrases import HOUR, duration, significant
+from verify.race.shares import lane_of
+from verify.race.words import Message, message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+THOUSAND = 1000
+JOULES_PER_KWH = 3.6e6
+
+
+@dataclass(frozen=True)
+class Bill:
+    """One training on the faster CPU lane and on the card: the copy counted, once.
+
+    ``ratio`` is how often the card's time goes into the CPU's, with the interval in which it lies; it is also
+    the ratio of the hours' prices at which both cost the same. Money is None where no price is known.
+    """
+
+    cpu_s: float
+    card_s: float
+    ratio: float
+    low: float
+    high: float
+    cpu_hour: Optional[float]  # noqa: UP045  # Python 3.9 evaluates a dataclass's fields for some tools
+    card_hour: Optional[float]  # noqa: UP045
+    currency: str
+    card_joules: Optional[float]  # noqa: UP045  # the card alone, without the machine around it
+
+    @property
+    def priced(self) -> bool:
+        """Whether both hours have a price, and not both none."""
+        return (
+            self.cpu_hour is not None and self.card_hour is not None and (self.cpu_hour + self.card_hour) > 0
+        )
+
+    @property
+    def cpu_cost(self) -> float | None:
+        """What one training costs on the CPU."""
+        return None if self.cpu_hour is None else self.cpu_s / HOUR * self.cpu_hour
+
+    @property
+    def card_cost(self) -> float | None:
+        """What one training costs on the card."""
+        return None if self.card_hour is None else self.card_s / HOUR * self.card_hour
+
+    @property
+    def price_ratio(self) -> float | None:
+        """How many of the CPU's hours one of the card's costs; endless where the CPU's costs nothing."""
+        if not self.priced or self.cpu_hour is None or self.card_hour is None:
+            return None
+        return self.card_hour / self.cpu_hour if self.cpu_hour else float("inf")
+
+
+def bill(contestant: Mapping[str, Any], prices: Mapping[str, Any] | None) -> Bill | None:
+    """Return what a contestant's training costs; None where no card was compared, or no interval is known.
+
+    The race's ratio has its interval from the repeats; that of the ratio with the copy counted is as wide.
+    """
+    cpu = lane_of(contestant, contestant.get("ratio_against"))
+    card = lane_of(contestant, contestant.get("ratio_card"))
+    ratio, interval = contestant.get("ratio"), contestant.get("ratio_interval")
+    if cpu is None or card is None or not ratio or not interval:
+        return None
+    known = prices or {}
+    cpu_s, card_s = waited(cpu), waited(card)
+    with_copy = cpu_s / card_s
+    return Bill(
+        cpu_s=cpu_s,
+        card_s=card_s,
+        ratio=with_copy,
+        low=with_copy * interval[0] / ratio,
+        high=with_copy * interval[1] / ratio,
+        cpu_hour=known.get("cpu_per_hour"),
+        card_hour=known.get("card_per_hour"),
+        currency=str(known.get("currency") or "EUR"),
+        card_joules=_joules(card),
+    )
+
+
+def waited(lane: Mapping[str, Any]) -> float:
+    """Return what a user waits for: the median, with the copies where there are any."""
+    return float(lane["median"] if lane.get("total") is None else lane["total"])
+
+
+def lines(found: Bill) -> list[Message]:
+    """Return the bill as messages: a training, a thousand of them, energy, and where the decision flips."""
+    said = []
+    if found.priced:
+        cpu, card, currency = found.cpu_cost, found.card_cost, found.currency
+        said.append(message("cost-training", cpu=cpu, card=card, currency=currency))
+    thousand = {"cpu_time": duration(THOUSAND * found.cpu_s), "card_time": duration(THOUSAND * found.card_s)}
+    if found.cpu_cost is not None and found.card_cost is not None and found.priced:
+        money = {"cpu": THOUSAND * found.cpu_cost, "card": THOUSAND * found.card_cost}
+        said.append(message("cost-thousand", **thousand, **money, currency=found.currency))
+    else:
+        said.append(message("time-thousand", **thousand))
+    if found.card_joules is not None:
+        said.append(message("energy-thousand", kwh=THOUSAND * found.card_joules / JOULES_PER_KWH))
+    flip = {key: significant(getattr(found, key), 3) for key in ("ratio", "low", "high")}
+    said.append(message("price-flip", **flip))
+    return said
+
+
+def _joules(card: Mapping[str, Any]) -> float | None:
+    energy, repeats = (card.get("usage") or {}).get("energy_j"), len(card.get("samples") or ())
+    return energy / repeats if energy is not None and repeats else None

@@ -1,0 +1,100 @@
+"""What a card lane's time went to: shares of it, and of what the card could do, from what was measured.
+
+A share whose parts were not measured is None, and no sentence rests on it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Optional
+
+from verify.race.guard import CUDA, tflops_peak
+from verify.race.words import Message, message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Json = dict[str, Any]
+
+# Fewer readings say nothing about a lane: NVML itself averages over up to a second.
+ENOUGH_READINGS = 5
+# What launching one kernel costs the host where nobody measured it: a round figure between the few
+# microseconds of a bare launch and the ten and more of a framework's operation. A model, and called one
+# wherever it is shown.
+LAUNCH_SECONDS = 5e-6
+
+
+@dataclass(frozen=True)
+class Shares:
+    """What a card lane's time went to, each between 0 and 1, None where it was not measured."""
+
+    copy: Optional[float] = None  # noqa: UP045  # Python 3.9 evaluates a dataclass's fields for some tools
+    launch: Optional[float] = None  # noqa: UP045
+    launch_from: Optional[str] = None  # noqa: UP045  # "profiler", or "model": a count of launches
+    busy: Optional[float] = None  # noqa: UP045
+    arithmetic: Optional[float] = None  # noqa: UP045  # of the card's peak in the lane's precision
+    memory: Optional[float] = None  # noqa: UP045  # of the bandwidth of the card's memory
+
+
+def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
+    """Return what a lane's time went to; nothing of a lane on the CPU."""
+    median = lane.get("median")
+    if lane.get("device") != CUDA or not median:
+        return Shares()
+    copied, total = copy_seconds(lane), lane.get("total")
+    work = lane.get("work") or {}
+    launch, launch_from = _launch(lane)
+    limit = tflops_peak(lane.get("precision"), peak or {})
+    carried = (peak or {}).get("memory_gbs")
+    flops, moved = work.get("flops"), work.get("bytes")
+    return Shares(
+        copy=copied / total if copied is not None and total else None,
+        launch=min(1.0, launch / median) if launch is not None else None,
+        launch_from=launch_from,
+        busy=_busy(lane.get("usage") or {}),
+        arithmetic=flops / median / 1e12 / limit if flops and limit else None,
+        memory=moved / median / 1e9 / float(carried) if moved and carried else None,
+    )
+
+
+def facts(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> list[Message]:
+    """Return a card lane's shares as messages."""
+    share = shares(lane, peak)
+    found = []
+    if share.copy is not None:
+        found.append(message("share-copy", share=share.copy))
+    if share.launch is not None:
+        found.append(message(f"share-launch-{share.launch_from}", share=share.launch))
+    if share.busy is not None:
+        found.append(message("share-busy", share=share.busy))
+    if share.arithmetic is not None:
+        found.append(message("share-arithmetic", share=share.arithmetic, precision=lane["precision"]))
+    if share.memory is not None:
+        found.append(message("share-memory", share=share.memory))
+    return found
+
+
+def copy_seconds(lane: Mapping[str, Any]) -> float | None:
+    """Return the seconds of copying to the card and back; None where neither was timed."""
+    parts = [lane.get("transfer_in"), lane.get("transfer_out")]
+    known = [float(part) for part in parts if part is not None]
+    return sum(known) if known else None
+
+
+def lane_of(contestant: Mapping[str, Any], name: str | None) -> Json | None:
+    """Return a contestant's lane by its name."""
+    return next((lane for lane in contestant["lanes"] if name and lane["name"] == name), None)
+
+
+def _launch(lane: Mapping[str, Any]) -> tuple[float | None, str | None]:
+    timed = lane.get("time") or {}
+    if timed.get("launch_s") is not None:
+        return float(timed["launch_s"]), str(timed.get("from") or "model")
+    launches = (lane.get("work") or {}).get("launches")
+    return (None, None) if launches is None else (launches * LAUNCH_SECONDS, "model")
+
+
+def _busy(usage: Mapping[str, Any]) -> float | None:
+    readings = [point[1] for point in usage.get("points") or () if point[1] is not None]
+    median = (usage.get("utilisation") or {}).get("median")
+    return None if median is None or len(readings) < ENOUGH_READINGS else float(median) / 100

@@ -1,0 +1,139 @@
+"""Why the result is what it is: what explains each contestant's ratio, by measurement, not by folklore."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from verify.race.guard import tflops_peak
+from verify.race.phrases import duration
+from verify.race.shares import Shares, copy_seconds, lane_of, shares
+from verify.race.words import Message, message
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# The card asleep, or really at work: the share of the time in which at least one kernel ran (NVML's word).
+ASLEEP, AT_WORK = 0.30, 0.90
+# A part of the time that is worth a sentence.
+WORTH_SAYING = 0.25
+# Busy all the time, and yet below this share of both peaks: something runs, but little is done.
+LITTLE_DONE = 0.10
+# From this share of a peak on, it is the peak that limits.
+AT_PEAK = 0.50
+# float64 slower than float32 by at least this: a card made for pictures, not for double precision.
+SLOW_FLOAT64 = 16
+# Nobody waits for a training that takes less.
+SOON_SECONDS = 1.0
+WRONG = frozenset({"differs", "differs-tf32", "accuracy-low"})
+
+
+def reasons(race: Mapping[str, Any]) -> dict[str, list[Message]]:
+    """Return what explains each contestant's result, the most telling first; nothing without a ratio."""
+    return {contestant["name"]: _reasons(contestant, race) for contestant in race["contestants"]}
+
+
+def _reasons(contestant: Mapping[str, Any], race: Mapping[str, Any]) -> list[Message]:
+    cpu = lane_of(contestant, contestant.get("ratio_against"))
+    card = lane_of(contestant, contestant.get("ratio_card"))
+    if contestant.get("ratio") is None or cpu is None or card is None:
+        return []
+    peak = (race.get("card") or {}).get("peak")
+    share = shares(card, peak)
+    found = [
+        _even_or_lost(contestant),
+        _before_woken(cpu, card),
+        _asleep(share, contestant),
+        _copy_bound(share, card),
+        _flatters(race.get("cpu") or {}),
+        _float64(card, peak),
+        _launch_bound(share),
+        _at_work(share),
+        _at_peak(share, card),
+        _mixed(contestant, card),
+    ]
+    return [reason for reason in found if reason is not None]
+
+
+def _even_or_lost(contestant: Mapping[str, Any]) -> Message | None:
+    ratio, (low, high) = contestant["ratio"], contestant.get("ratio_interval") or (None, None)
+    if low is None or high is None:
+        return message("no-interval")
+    if low <= 1 <= high:
+        return message("not-significant", low=low, high=high)
+    return message("gpu-lost", times=1 / ratio) if high < 1 else None
+
+
+def _before_woken(cpu: Mapping[str, Any], card: Mapping[str, Any]) -> Message | None:
+    """Hold the CPU against the card's first call, with all that it needs once: kernels, libraries."""
+    woken = (card.get("warmups") or [None])[0]
+    if woken is None or cpu["median"] >= min(SOON_SECONDS, woken):
+        return None
+    return message("before-woken", cpu=duration(cpu["median"]), woken=duration(woken))
+
+
+def _asleep(share: Shares, contestant: Mapping[str, Any]) -> Message | None:
+    if share.busy is None or share.busy >= ASLEEP:
+        return None
+    training = contestant.get("training") or {}
+    if training.get("batch"):
+        return message("slept-batch", busy=share.busy, batch=training["batch"])
+    if training.get("rows"):
+        return message("slept-rows", busy=share.busy, rows=training["rows"])
+    return message("slept", busy=share.busy)
+
+
+def _copy_bound(share: Shares, card: Mapping[str, Any]) -> Message | None:
+    copied = copy_seconds(card)
+    if share.copy is None or copied is None:
+        return None
+    if copied > card["median"]:
+        return message("copy-bound", copied=duration(copied), computed=duration(card["median"]))
+    return message("copy-heavy", share=share.copy) if share.copy >= WORTH_SAYING else None
+
+
+def _flatters(cpu: Mapping[str, Any]) -> Message | None:
+    """Fewer than half: torch takes one thread a core, and the machine counts two where a core has two."""
+    known = [cpu.get(key) for key in ("threads", "usable_cores", "quota_cores")]
+    used, cores = min((float(value) for value in known if value), default=None), cpu.get("cores")
+    if used is None or not cores or used >= cores / 2:
+        return None
+    return message("flatters", used=used, cores=cores)
+
+
+def _float64(card: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Message | None:
+    single, double = (tflops_peak(name, peak or {}) for name in ("float32", "float64"))
+    if card.get("precision") != "float64" or not single or not double or single / double < SLOW_FLOAT64:
+        return None
+    return message("float64-gaming", of=round(single / double))
+
+
+def _launch_bound(share: Shares) -> Message | None:
+    if share.launch is None or share.launch < WORTH_SAYING:
+        return None
+    return message(f"launch-bound-{share.launch_from}", share=share.launch)
+
+
+def _at_work(share: Shares) -> Message | None:
+    if share.busy is None or share.busy < AT_WORK:
+        return None
+    done = [part for part in (share.arithmetic, share.memory) if part is not None]
+    if done and max(done) < LITTLE_DONE:
+        return message("busy-for-little", busy=share.busy, share=max(done))
+    return message("at-work", busy=share.busy)
+
+
+def _at_peak(share: Shares, card: Mapping[str, Any]) -> Message | None:
+    if share.arithmetic is not None and share.arithmetic >= AT_PEAK:
+        return message("near-arithmetic-peak", share=share.arithmetic, precision=card["precision"])
+    if share.memory is not None and share.memory >= AT_PEAK:
+        return message("near-memory-peak", share=share.memory)
+    return None
+
+
+def _mixed(contestant: Mapping[str, Any], card: Mapping[str, Any]) -> Message | None:
+    """Say what mixed precision would give: apart from the ratio, for the CPU calculated with more digits."""
+    mixed = next((x for x in contestant["lanes"] if x["status"] == "ran" and not x.get("counts", True)), None)
+    if mixed is None or not mixed.get("median") or WRONG & {w.get("id") for w in mixed.get("warnings") or ()}:
+        return None
+    times = card["median"] / mixed["median"]
+    return message("mixed-faster" if times > 1 else "mixed-slower", times=times, precision=mixed["precision"])
