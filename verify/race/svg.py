@@ -1,0 +1,80 @@
+"""race.svg: the race as one picture, from race.json alone; readable in black and white, and without seeing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from verify.race.drawing import Canvas
+from verify.race.sentence import sentence
+from verify.race.svg_bars import bars, lane_texts
+from verify.race.svg_busy import busy, busy_texts
+from verify.race.svg_sweep import even_texts, operation_title, sweep
+from verify.race.words import message, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Document = Mapping[str, Any]
+
+WIDE, NARROW = 760, 380
+_VERSIONS = ("torch", "scikit-learn", "cuml", "cuda", "numpy", "python")
+
+
+def svg(race: Document, lang: str = "en", *, width: float = WIDE, prefix: str = "race") -> str:
+    """Return race.svg. ``prefix`` keeps the ids of two pictures in one page apart."""
+    canvas = Canvas(width, prefix)
+    title = text(message("svg-title", host=race["host"]), lang)
+    canvas.say(title, "head")
+    canvas.y += 6
+    if race["simulated"]:
+        canvas.boxed(text(message("svg-simulated"), lang))
+    canvas.say(said_sentence(race, lang), "name")
+    canvas.y += 18
+    bars(canvas, race, part_title(race, "svg-bars", lang), lang)
+    found = race.get("sweep")
+    if found:
+        sweep(canvas, found, part_title(race, "svg-sweep", lang), lang)
+    busy(canvas, race, part_title(race, "svg-busy", lang), lang)
+    canvas.y += 16
+    for line in conditions(race, lang):
+        canvas.say(line, "small mute")
+    return canvas.svg(title, description(race, lang))
+
+
+def said_sentence(race: Document, lang: str) -> str:
+    """Return the race's sentence: as it stands in the document, else rendered from its numbers."""
+    written = race.get("sentence")
+    return str(written) if written and lang == "en" else sentence(race, lang)
+
+
+def part_title(race: Document, name: str, lang: str) -> str:
+    """Return a part's title; a simulated race says so at each, for a part may be cut out and shown alone."""
+    said = message(name)
+    return text(message("svg-simulated-part", title=said) if race["simulated"] else said, lang)
+
+
+def description(race: Document, lang: str) -> str:
+    """Say the whole picture in words."""
+    said = [text(message("svg-simulated"), lang)] if race["simulated"] else []
+    said += [said_sentence(race, lang), *lane_texts(race, lang)]
+    for operation in (race.get("sweep") or {}).get("operations", ()):
+        said += [operation_title(operation, lang), *even_texts(operation, lang)]
+    return "\n".join([*said, *busy_texts(race, lang)])
+
+
+def conditions(race: Document, lang: str) -> list[str]:
+    """Say on what it was measured."""
+    untold = text(message("svg-untold"), lang)
+    cpu, card = race["cpu"], race["card"]
+    told = {key: cpu.get(key) if cpu.get(key) is not None else untold for key in ("model", "threads")}
+    cores = cpu.get("usable_cores") or cpu.get("cores") or untold
+    seen = (
+        message("svg-card", card=card["name"], driver=card["driver"] or untold)
+        if card
+        else message("svg-card-none")
+    )
+    versions = ", ".join(
+        f"{name} {race['versions'][name]}" for name in _VERSIONS if race["versions"].get(name)
+    )
+    taken = message("svg-taken", taken_at=race["taken_at"], versions=versions)
+    return [text(said, lang) for said in (message("svg-cpu", cores=cores, **told), seen, taken)]

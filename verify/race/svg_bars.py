@@ -1,0 +1,152 @@
+"""The bars of race.svg: one a lane on one logarithmic scale, with its interval; what did not run says why."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from verify.race.drawing import LINE, MARGIN, width_of
+from verify.race.figures import duration, span
+from verify.race.libraries import CUDA
+from verify.race.scales import Scale, log_marks, log_over
+from verify.race.words import message, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from verify.race.drawing import Canvas
+
+    Document = Mapping[str, Any]
+
+_BAR = 14.0
+_PATTERNS = {
+    "cpu": "plain",
+    "cpu-torch": "rows",
+    "cuda": "slanted",
+    "cuda-mixed": "dotted",
+    "cuml": "crossed",
+}
+RAN = "ran"
+
+
+def bars(canvas: Canvas, race: Document, title: str, lang: str) -> None:
+    """Draw every contestant's lanes."""
+    canvas.say(title, "part")
+    times = [value for lane in _lanes(race) for value in _values(lane)]
+    scale = log_over(times, MARGIN, canvas.right) if times else None
+    canvas.say(text(message("svg-bars-note" if scale else "svg-nothing"), lang), "small mute")
+    for contestant in race["contestants"]:
+        canvas.y += 12
+        canvas.say(str(contestant["name"]), "name bold")
+        said = ratio_text(contestant, lang)
+        if said:
+            canvas.say(said, "name")
+        for lane in contestant["lanes"]:
+            _lane(canvas, lane, scale, lang)
+    if scale:
+        _axis(canvas, scale, lang)
+
+
+def _lanes(race: Document) -> list[Document]:
+    return [lane for contestant in race["contestants"] for lane in contestant["lanes"]]
+
+
+def measured(lane: Document) -> bool:
+    """Whether a lane has a time that may be shown as one."""
+    return lane["status"] == RAN and lane["median"] is not None
+
+
+def _values(lane: Document) -> list[float]:
+    if not measured(lane):
+        return []
+    total = lane.get("total")
+    return [lane["median"], *(lane["interval"] or ()), *([total] if total is not None else [])]
+
+
+def ratio_text(contestant: Document, lang: str) -> str | None:
+    """Say how many times as fast the card is, as far as the interval allows."""
+    ratio, interval = contestant["ratio"], contestant["ratio_interval"]
+    if ratio is None or interval is None:
+        return None
+    low, high = interval
+    name = "svg-ratio" if low > 1 else "svg-ratio-lost" if high < 1 else "svg-ratio-same"
+    against = contestant["ratio_against"]
+    return text(message(name, ratio=ratio, low=low, high=high, against=against), lang)
+
+
+def lane_name(lane: Document, lang: str) -> str:
+    """Name a lane: what calculates, in which precision, and whether it may enter the ratio."""
+    if not measured(lane):
+        return str(lane["name"])
+    parts = [str(lane[key]) for key in ("name", "library", "precision") if lane.get(key)]
+    parts += [] if lane.get("counts", True) else [text(message("svg-outside-ratio"), lang)]
+    return " \N{MIDDLE DOT} ".join(parts)
+
+
+def time_text(lane: Document, lang: str) -> str:
+    """Say a lane's time with its interval and the copies; of one that has none, why."""
+    if not measured(lane):
+        reason = lane["reason"] or text(message("svg-untold"), lang)
+        return text(message(f"svg-status-{lane['status']}", reason=reason), lang)
+    said = duration(lane["median"], lang)
+    if lane["interval"]:
+        said += f" ({span(lane['interval'][0], lane['interval'][1], lang)})"
+    if lane.get("total") is not None:
+        said += ", " + text(message("svg-total", total=duration(lane["total"], lang)), lang)
+    return said
+
+
+def _lane(canvas: Canvas, lane: Document, scale: Scale | None, lang: str) -> None:
+    name, said = lane_name(lane, lang), time_text(lane, lang)
+    canvas.y += 6
+    if scale is None or not measured(lane):
+        canvas.say(text(message("svg-lane", lane=name, said=said), lang), "small mute")
+        return
+    canvas.y += LINE
+    canvas.text(MARGIN, canvas.y, name)
+    fits = width_of(name) + width_of(said, "small bold") + MARGIN < canvas.right - MARGIN
+    canvas.y += 0 if fits else LINE
+    canvas.text(canvas.right if fits else MARGIN, canvas.y, said, "small bold", "end" if fits else "start")
+    canvas.y += 5
+    _bar(canvas, lane, scale)
+    for warning in lane["warnings"]:
+        canvas.say(text(message("svg-warning", warning=warning), lang), "small mute")
+
+
+def _bar(canvas: Canvas, lane: Document, scale: Scale) -> None:
+    kind = "card" if lane["device"] == CUDA else "cpu"
+    pattern = _PATTERNS.get(str(lane["name"]), "slanted" if kind == "card" else "plain")
+    end, top, middle = scale.at(lane["median"]), canvas.y, canvas.y + _BAR / 2
+    canvas.put(  # moved, not placed: so that every bar's pattern begins at its own corner
+        f'<rect transform="translate({MARGIN} {top:.1f})" width="{end - MARGIN:.1f}" height="{_BAR}" '
+        f'class="r-edge r-{kind}-line" {canvas.fill(pattern)}/>'
+    )
+    if lane["interval"]:
+        low, high = (scale.at(value) for value in lane["interval"])
+        canvas.line(low, middle, high, middle, "r-whisker")
+        for x in (low, high):
+            canvas.line(x, top - 3, x, top + _BAR + 3, "r-whisker")
+    if lane.get("total") is not None:
+        canvas.mark(scale.at(lane["total"]), middle, "diamond", f"r-hollow r-edge r-{kind}-line")
+    canvas.y += _BAR + 3
+
+
+def _axis(canvas: Canvas, scale: Scale, lang: str) -> None:
+    canvas.y += 10
+    canvas.line(MARGIN, canvas.y, canvas.right, canvas.y, "r-whisker")
+    marks = log_marks(scale, 58)
+    for value in marks:
+        x = scale.at(value)
+        canvas.line(x, canvas.y, x, canvas.y + 5, "r-whisker")
+        last = x > canvas.right - 24
+        anchor = "end" if last else "start" if x < MARGIN + 24 else "middle"
+        canvas.text(x, canvas.y + 18, duration(value, lang), "small mute", anchor)
+    canvas.y += 24
+
+
+def lane_texts(race: Document, lang: str) -> Sequence[str]:
+    """Return every lane as a line of text, for those who do not see the picture."""
+    return [
+        f"{contestant['name']}, {lane_name(lane, lang)}: {time_text(lane, lang)}"
+        for contestant in race["contestants"]
+        for lane in contestant["lanes"]
+    ]
