@@ -6,6 +6,8 @@ built=$(.venv/bin/python roles/race_image/files/build.py | tail -n 1)
 field() { printf '%s' "$built" | .venv/bin/python -c 'import json, sys; print(json.load(sys.stdin)[sys.argv[1]])' "$1"; }
 image=$(field name)
 docker image inspect "$image" > /dev/null 2>&1 || docker load --quiet --input "$(field tar)"
+# No larger than budget.yml allows, part by part.
+.venv/bin/python roles/race_image/files/sizes.py --check "$image"
 said=$(mktemp)
 docker run --rm --network=none --cap-drop=ALL --security-opt=no-new-privileges --read-only \
   -v "$PWD/tests/race:/tests:ro" "$image" python3 -m unittest discover -s /tests 2>&1 | tee "$said"
