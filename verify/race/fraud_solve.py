@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 GRADIENT = 1e-10  # the largest component of the gradient at which the optimum counts as found
 CLOSE = 1e-6  # a lane is through when its loss is within this share of the optimum's
 MOST_STEPS = 200
-CHUNK = 65_536  # rows at a time: a second copy of a large table might not fit
+CHUNK = 4_096  # rows at a time: they stay in the cache, and a large table is not copied
 FIRST_GUESS = 16
 ROUNDING = 1e-14
 LARGEST_DAMPING = 1e12
