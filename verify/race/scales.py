@@ -54,7 +54,7 @@ def even(high: float, start: float, end: float) -> Scale:
 
 
 def log_marks(scale: Scale, room: float) -> list[float]:
-    """Return the values to mark, ``room`` pixels each: decades, and 2 and 5 between them where they are few."""
+    """Return the values to mark, ``room`` pixels each: decades, 2 and 5 between them where they are few."""
     first, last = math.ceil(math.log10(scale.low) - 1e-9), math.floor(math.log10(scale.high) + 1e-9)
     decades = [10.0**power for power in range(first, last + 1)]
     if last - first <= _FEW_DECADES:

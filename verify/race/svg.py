@@ -1,4 +1,4 @@
-"""race.svg: the race as one picture, from race.json alone; readable in black and white, and without seeing."""
+"""race.svg: the race as one picture, from race.json alone; it is readable in black and white, and unseen."""
 
 from __future__ import annotations
 
