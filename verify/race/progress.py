@@ -12,7 +12,7 @@ from verify.race.words import message, text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import TextIO
+    from typing import Self, TextIO
 
     from verify.race.budget import Budget
 
@@ -34,7 +34,7 @@ class Progress:
         self._lane = ""
         self._last = -math.inf
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
