@@ -47,12 +47,12 @@ class Progress:
 
     def repeat(
         self,
-        k: int,
+        number: int,
         seconds: float,
         interval: Optional[Sequence[float]] = None,  # noqa: UP045  # Python 3.9
     ) -> None:
-        """Tell that the k-th repeat of the lane took so long, and what interval the repeats give so far."""
-        values: dict[str, Any] = {"lane": self._lane, "number": k, "time": duration(seconds, self._lang)}
+        """Tell that a repeat of the lane took so long, and what interval the repeats give so far."""
+        values: dict[str, Any] = {"lane": self._lane, "number": number, "time": duration(seconds, self._lang)}
         name = "progress-repeat"
         if interval is not None:
             name = "progress-repeat-interval"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verify.race.conditions import conditions
 from verify.race.drawing import Canvas
 from verify.race.sentence import sentence
 from verify.race.svg_bars import bars, lane_texts
@@ -17,13 +18,12 @@ if TYPE_CHECKING:
     Document = Mapping[str, Any]
 
 WIDE, NARROW = 760, 380
-_VERSIONS = ("torch", "scikit-learn", "cuml", "cuda", "numpy", "python")
 
 
 def svg(race: Document, lang: str = "en", *, width: float = WIDE, prefix: str = "race") -> str:
     """Return race.svg. ``prefix`` keeps the ids of two pictures in one page apart."""
     canvas = Canvas(width, prefix)
-    title = text(message("svg-title", host=race["host"]), lang)
+    title = text(message("race-title", host=race["host"]), lang)
     canvas.say(title, "head")
     canvas.y += 6
     if race["simulated"]:
@@ -33,7 +33,7 @@ def svg(race: Document, lang: str = "en", *, width: float = WIDE, prefix: str = 
     bars(canvas, race, part_title(race, "svg-bars", lang), lang)
     found = race.get("sweep")
     if found:
-        sweep(canvas, found, part_title(race, "svg-sweep", lang), lang)
+        sweep(canvas, found, part_title(race, "race-section-sweep", lang), lang)
     busy(canvas, race, part_title(race, "svg-busy", lang), lang)
     canvas.y += 16
     for line in conditions(race, lang):
@@ -50,7 +50,7 @@ def said_sentence(race: Document, lang: str) -> str:
 def part_title(race: Document, name: str, lang: str) -> str:
     """Return a part's title; a simulated race says so at each, for a part may be cut out and shown alone."""
     said = message(name)
-    return text(message("svg-simulated-part", title=said) if race["simulated"] else said, lang)
+    return text(message("race-simulated", title=said) if race["simulated"] else said, lang)
 
 
 def description(race: Document, lang: str) -> str:
@@ -60,21 +60,3 @@ def description(race: Document, lang: str) -> str:
     for operation in (race.get("sweep") or {}).get("operations", ()):
         said += [operation_title(operation, lang), *even_texts(operation, lang)]
     return "\n".join([*said, *busy_texts(race, lang)])
-
-
-def conditions(race: Document, lang: str) -> list[str]:
-    """Say on what it was measured."""
-    untold = text(message("svg-untold"), lang)
-    cpu, card = race["cpu"], race["card"]
-    told = {key: cpu.get(key) if cpu.get(key) is not None else untold for key in ("model", "threads")}
-    cores = cpu.get("usable_cores") or cpu.get("cores") or untold
-    seen = (
-        message("svg-card", card=card["name"], driver=card["driver"] or untold)
-        if card
-        else message("svg-card-none")
-    )
-    versions = ", ".join(
-        f"{name} {race['versions'][name]}" for name in _VERSIONS if race["versions"].get(name)
-    )
-    taken = message("svg-taken", taken_at=race["taken_at"], versions=versions)
-    return [text(said, lang) for said in (message("svg-cpu", cores=cores, **told), seen, taken)]

@@ -25,7 +25,7 @@ _PATTERNS = {
     "cuda-mixed": "dotted",
     "cuml": "crossed",
 }
-RAN = "ran"
+RAN, DASH = "ran", "-"
 
 
 def bars(canvas: Canvas, race: Document, title: str, lang: str) -> None:
@@ -85,8 +85,8 @@ def lane_name(lane: Document, lang: str) -> str:
 def time_text(lane: Document, lang: str) -> str:
     """Say a lane's time with its interval and the copies; of one that has none, why."""
     if not measured(lane):
-        reason = lane["reason"] or text(message("svg-untold"), lang)
-        return text(message(f"svg-status-{lane['status']}", reason=reason), lang)
+        reason = lane["reason"] or DASH
+        return text(message(f"race-status-{lane['status']}", reason=reason), lang)
     said = duration(lane["median"], lang)
     if lane["interval"]:
         said += f" ({span(lane['interval'][0], lane['interval'][1], lang)})"
@@ -99,7 +99,7 @@ def _lane(canvas: Canvas, lane: Document, scale: Scale | None, lang: str) -> Non
     name, said = lane_name(lane, lang), time_text(lane, lang)
     canvas.y += 6
     if scale is None or not measured(lane):
-        canvas.say(text(message("svg-lane", lane=name, said=said), lang), "small mute")
+        canvas.say(f"{name}{text(message('colon'), lang)}{said}", "small mute")
         return
     canvas.y += LINE
     canvas.text(MARGIN, canvas.y, name)
@@ -145,8 +145,9 @@ def _axis(canvas: Canvas, scale: Scale, lang: str) -> None:
 
 def lane_texts(race: Document, lang: str) -> Sequence[str]:
     """Return every lane as a line of text, for those who do not see the picture."""
+    colon = text(message("colon"), lang)
     return [
-        f"{contestant['name']}, {lane_name(lane, lang)}: {time_text(lane, lang)}"
+        f"{contestant['name']}, {lane_name(lane, lang)}{colon}{time_text(lane, lang)}"
         for contestant in race["contestants"]
         for lane in contestant["lanes"]
     ]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race.drawing import MARGIN, width_of
 from verify.race.figures import duration, number
+from verify.race.phrases import capital, significant
 from verify.race.scales import Scale, log_between, log_marks, log_over
 from verify.race.words import catalogue, message, text
 
@@ -40,12 +41,13 @@ def sweep(canvas: Canvas, found: Document, title: str, lang: str) -> None:
 
 def operation_title(operation: Document, lang: str) -> str:
     """Name an operation in words; one that this version does not know by its own name."""
-    name = f"svg-operation-{operation['name']}"
-    return (
-        text(message(name), lang)
-        if name in catalogue(lang)
-        else f"{operation['name']} ({operation['size_is']})"
+    known = f"race-{operation['name']}"
+    said = (
+        text(message(known), lang)
+        if known in catalogue(lang)
+        else f"{operation['name']}, {operation['size_is']}"
     )
+    return capital(said)
 
 
 def even_texts(operation: Document, lang: str) -> list[str]:
@@ -57,12 +59,18 @@ def even_texts(operation: Document, lang: str) -> list[str]:
 
 def even_text(even: Document | None, which: str, lang: str) -> str:
     """Say one crossing, with its uncertainty."""
-    copy = message(f"svg-copy-{which}")
+    sizes = {key: (even or {}).get(key) for key in ("size", "low", "high")}
     said = str((even or {}).get("said") or "unknown")
-    values = {key: (even or {}).get(key) for key in ("size", "low", "high")}
-    if said == BETWEEN and any(value is None for value in values.values()):
-        said = "unknown"
-    return text(message(f"svg-even-{said}", copy=copy, **(values if said == BETWEEN else {})), lang)
+    if said == BETWEEN:
+        known = {key: significant(size, 3) for key, size in sizes.items() if size is not None}
+        where = (
+            message("race-even-between", **known)
+            if len(known) == len(sizes)
+            else message("race-even-unknown")
+        )
+    else:
+        where = message(f"race-even-{said}")
+    return capital(text(message("race-even", copy=message(f"race-{which}-copy"), where=where), lang))
 
 
 def lines(operation: Document) -> dict[str, Line]:
