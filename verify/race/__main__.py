@@ -1,139 +1,120 @@
-"""``python -m verify.race``: run the race and write race.json and race.md."""
+"""``python -m verify.race``: run the race and write race.json, race.md and race.svg."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.race import SCHEMA, libraries, machine
-from verify.race.contestants import CONTESTANTS
-from verify.race.lanes import FAILED, RAN
+from verify.race import libraries, options, whole
+from verify.race.budget import Budget
+from verify.race.fraud import look
+from verify.race.fraud_read import Refused
+from verify.race.lanes import FAILED, INVALID, RAN
 from verify.race.markdown import markdown
-from verify.race.running import judge, run_contestant
-from verify.race.sentence import sentence
-from verify.race.settings import Settings, settings_for
+from verify.race.options import STDOUT, USAGE, UsageError
+from verify.race.progress import Progress
+from verify.race.svg import svg
+from verify.race.words import message, text
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Sequence
 
-OK, FINDINGS, USAGE, INTERNAL, INTERRUPTED = 0, 1, 2, 3, 130
-STDOUT = "-"
+    from verify.race.settings import Settings
+
+OK, FINDINGS, INTERNAL, INTERRUPTED = 0, 1, 3, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the race; return the exit status."""
     try:
         return _main(argv)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        return USAGE
     except KeyboardInterrupt:
         print("interrupted; nothing was written", file=sys.stderr)
         return INTERRUPTED
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    arguments = _parse(argv)
-    if isinstance(arguments, int):
-        return arguments
-    out = arguments.out
+    try:
+        given = options.parse(argv)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else USAGE
+    settings, prices, out = options.settings(given), options.prices(given), given.out
     if out != STDOUT:
-        refused = _refuse(Path(out))
-        if refused:
-            print(refused, file=sys.stderr)
-            return USAGE
-    settings = settings_for(arguments.repeats, quick=arguments.quick)
-    started = time.monotonic()
-    race = run(settings, arguments.host, arguments.image_digest)
-    _progress(f"the race took {time.monotonic() - started:.1f} s")
-    text = json.dumps(race, indent=2, ensure_ascii=False) + "\n"
+        _refuse(Path(out))
+    race = run(given, settings, prices)
+    document = json.dumps(race, indent=2, ensure_ascii=False) + "\n"
     if out == STDOUT:
-        print(text, end="")
+        print(document, end="")
     else:
-        _write(Path(out), {"race.json": text, "race.md": markdown(race)})
-        print(markdown(race), end="")
-        _progress(f"written: {Path(out) / 'race.json'}, {Path(out) / 'race.md'}")
+        page = markdown(race, given.lang)
+        files = {"race.json": document, "race.md": page, "race.svg": svg(race, given.lang)}
+        _write(Path(out), files)
+        print(page, end="")
+        written = ", ".join(str(Path(out) / name) for name in files)
+        print(text(message("written", files=written), given.lang), file=sys.stderr)
     statuses = [lane["status"] for contestant in race["contestants"] for lane in contestant["lanes"]]
-    return FINDINGS if FAILED in statuses or RAN not in statuses else OK
+    return FINDINGS if {FAILED, INVALID} & set(statuses) or RAN not in statuses else OK
 
 
-def run(settings: Settings, host: str, image_digest: str | None) -> dict[str, Any]:
-    """Run every contestant and return the document."""
-    _progress("importing numpy, torch and scikit-learn")
-    found = libraries.load()
-    race: dict[str, Any] = {
-        "schema": SCHEMA,
-        "host": host,
-        "simulated": machine.simulated(),
-        "image_digest": image_digest,
-        "taken_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "versions": machine.versions(found),
-        "cpu": machine.cpu(found),
-        "card": machine.card(),
-        "settings": settings.document(),
-    }
-    race["contestants"] = [judge(c, run_contestant(c, settings, found, _progress)) for c in CONTESTANTS]
-    race["sentence"] = sentence(race)
+def run(given: argparse.Namespace, settings: Settings, prices: dict[str, Any] | None) -> dict[str, Any]:
+    """Run the race that the options ask for; its budget counts from here, the libraries' import included."""
+    budget = Budget(settings.budget_s)
+    progress = Progress(sys.stderr, budget, given.lang)
+    try:
+        progress.said(text(message("importing"), given.lang))
+        found = libraries.load()
+        if "numpy" in found:
+            settings = _with_table(settings, found)
+        race = whole.run(
+            settings, found, budget, progress,
+            host=given.host, image_digest=given.image_digest, prices=prices, lang=given.lang,
+        )  # fmt: skip
+        progress.said(text(message("took", seconds=budget.elapsed()), given.lang))
+    finally:
+        progress.close()
     return race
 
 
-def _parse(argv: Sequence[str] | None) -> argparse.Namespace | int:
-    parser = argparse.ArgumentParser(prog="python -m verify.race", description=__doc__)
-    parser.add_argument(
-        "--out", default=".", metavar="DIR|-", help="folder for race.json and race.md; - prints race.json"
-    )
-    parser.add_argument(
-        "--repeats", type=int, default=5, metavar="N", help="timed repeats of each lane (default 5)"
-    )
-    parser.add_argument(
-        "--quick", action="store_true", help="small sizes, to try it out; the numbers say little"
-    )
-    parser.add_argument(
-        "--host", default="here", metavar="NAME", help="the name that the evidence gives this machine"
-    )
-    parser.add_argument("--image-digest", default=None, metavar="SHA256", help="the image this runs in")
+def _with_table(settings: Settings, found: libraries.Libraries) -> Settings:
+    """Return the settings with what the user's table is, before minutes are spent on what cannot be read."""
     try:
-        arguments = parser.parse_args(argv)
-    except SystemExit as done:
-        return done.code if isinstance(done.code, int) else USAGE
-    if arguments.repeats < 1:
-        print(
-            f"--repeats {arguments.repeats}: a race needs at least 1 repeat, 5 for an interval",
-            file=sys.stderr,
-        )
-        return USAGE
-    return arguments
+        return look(settings, found["numpy"])
+    except Refused as error:
+        raise UsageError(str(error)) from None
 
 
-def _refuse(folder: Path) -> str | None:
-    """Return why nothing could be written there, before minutes are spent on what could not be kept."""
+def _refuse(folder: Path) -> None:
+    """Refuse where nothing could be written, before minutes are spent on what could not be kept."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=folder):
-            return None
+            return
     except OSError as error:
-        return f"{folder} cannot be written to ({error.strerror}): give another --out, or print with --out -"
+        raise UsageError(
+            f"{folder} cannot be written to ({error.strerror}): give another --out, or print with --out -"
+        ) from None
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:
     """Write each file whole or not at all."""
-    for name, text in files.items():
+    for name, content in files.items():
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
         try:
             with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(text)
+                stream.write(content)
             Path(temporary).chmod(0o644)
             Path(temporary).replace(folder / name)
         except BaseException:
             Path(temporary).unlink()
             raise
-
-
-def _progress(text: str) -> None:
-    print(f"race: {text}", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from verify.race import stats
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
 Start = TypeVar("Start")
 Result = TypeVar("Result")
+
+# How many repeats there are, the last one's seconds, and the interval of them all.
+Told = Callable[[int, float, "tuple[float, float] | None"], None]
 
 PRECISE, BUDGET, MOST = "precise", "budget", "most"
 MOST_WARMUPS = 20
@@ -48,8 +49,9 @@ class Plan:
     """When to stop: enough is known, the share of the budget is used, or so many repeats were made.
 
     ``until`` is read from the clock's ``now``: the end of the lane's share. ``least`` repeats are made even
-    beyond it, but for one that alone would take longer than the whole ``share``. ``watched`` is entered for
-    the timed repeats alone: the card's sampler.
+    beyond it, unless one alone takes longer than the whole ``share``, or the race ends before (``end``).
+    ``watched`` is entered for the timed repeats alone: the card's sampler. ``told`` hears of every repeat;
+    where it is None, ``progress`` gets a line of each.
     """
 
     warmups: int = 1
@@ -59,14 +61,16 @@ class Plan:
     target: float = 0.05
     share: float = math.inf
     until: float = math.inf
+    end: float = math.inf
     watched: Any = field(default_factory=contextlib.nullcontext)
+    told: Told | None = None
 
     def ended(self, samples: list[float], now: float, each: float) -> str | None:
         """Return why no further repeat is made, of which one takes ``each`` seconds; None to go on."""
         if len(samples) >= self.most:
             return MOST
         if len(samples) < self.least:
-            return BUDGET if max(samples) > self.share else None
+            return BUDGET if max(samples) > self.share or now + each > self.end else None
         if stats.precise(samples, self.target):
             return PRECISE
         return BUDGET if now + each > self.until else None
@@ -80,7 +84,7 @@ def repeat(
     plan: Plan,
     progress: Callable[[str], None],
 ) -> tuple[Timings, str, Result]:
-    """Time ``work`` from a fresh start each time, after equal warm-ups; say why it ended, and its last result."""
+    """Time ``work`` from a fresh start each time, after equal warm-ups; say why it ended; give the result."""
     if plan.most < 1:
         raise ValueError("a race needs at least one repeat")
 
@@ -91,7 +95,8 @@ def repeat(
     warmups: list[float] = []
     while len(warmups) < plan.warmups or (sum(warmups) < plan.warm_s and len(warmups) < MOST_WARMUPS):
         warmups.append(once()[0])
-        progress(f"warm-up {len(warmups)}: {warmups[-1]:.3f} s")
+        if plan.told is None:
+            progress(f"warm-up {len(warmups)}: {warmups[-1]:.3f} s")
     samples: list[float] = []
     ended = None
     with plan.watched:
@@ -99,7 +104,10 @@ def repeat(
             began = clock.now()
             taken, result = once()
             samples.append(taken)
-            progress(f"repeat {len(samples)}: {taken:.3f} s")
+            if plan.told is None:
+                progress(f"repeat {len(samples)}: {taken:.3f} s")
+            else:
+                plan.told(len(samples), taken, stats.interval(samples)[:2])
             now = clock.now()
             ended = plan.ended(samples, now, now - began)
     return Timings(tuple(warmups), tuple(samples)), ended, result

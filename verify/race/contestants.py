@@ -44,6 +44,6 @@ class Contestant:
 
 def chosen(settings: Settings) -> tuple[Contestant, ...]:
     """Return the contestants that the settings ask for; the sweep is none, for it has no lanes."""
-    names = [name for name in ("network", "fraud") if name in settings.only]
+    names: list[str] = [name for name in ("network", "fraud") if name in settings.only]
     names += ["script"] if settings.script is not None else []
     return tuple(importlib.import_module(f"verify.race.{name}").contestant(settings) for name in names)

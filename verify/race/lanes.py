@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import statistics
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
 
 from verify.race import stats
 from verify.race.clock import Clock, Plan, Timings, repeat
 from verify.race.words import Message, message
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
 RAN = "ran"
 ABSENT = "absent"
 FAILED = "failed"
 INVALID = "invalid"
+
+# What one training's time goes to: (a training, its modelled work, its seconds) to {launch_s, device_s, …}.
+Profile = Callable[[Callable[[], Any], Mapping[str, Any] | None, float], Mapping[str, Any] | None]
 
 TRANSFERS = 3  # times that a copy is timed; the median of them counts
 
@@ -134,11 +135,13 @@ def run_lane(
     *,
     copies: bool,
     progress: Callable[[str], None],
+    profile: Profile | None = None,
 ) -> Outcome:
     """Run one lane. A lane that breaks says so with its error and gives no number.
 
     ``copies`` says whether loading the data moves it to another memory; then it is timed, apart from the
-    work, after it was done once, because the first time also starts the device.
+    work, after it was done once, because the first time also starts the device. ``profile`` looks at one more
+    training, after all that is timed, and says what its time went to.
     """
     try:
         ready = runner()
@@ -148,10 +151,11 @@ def run_lane(
         ready.unload(result)
         copied_out = _median_of(clock, lambda: ready.unload(result)) if copies else None
         quality, work = ready.quality(result), ready.work()
+        spent = _look(profile, ready, work, timings)
     except Exception as error:  # noqa: BLE001  # out of memory, card lost: all end here
         return Outcome(lane, FAILED, reason=failed(error))
     return Outcome(
-        lane,
+        replace(lane, precision=getattr(ready, "precision", lane.precision)),
         RAN,
         timings=timings,
         ended=ended,
@@ -159,7 +163,16 @@ def run_lane(
         transfer_out=copied_out,
         quality=quality,
         work=work,
+        time=spent,
     )
+
+
+def _look(
+    profile: Profile | None, ready: Runner, work: Mapping[str, Any] | None, timings: Timings
+) -> Mapping[str, Any] | None:
+    if profile is None:
+        return None
+    return profile(lambda: ready.train(ready.fresh()), work, statistics.median(timings.samples))
 
 
 def failed(error: Exception) -> Message:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
+import re
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Optional
 
-from verify.race import RACE_VERSION
-from verify.race.libraries import DISTRIBUTIONS, Libraries
+from verify.race import RACE_VERSION, cores, surroundings
+from verify.race.libraries import BESIDE, DISTRIBUTIONS, Libraries, distribution_version
 
 SIMULATED_MARKER = Path("/etc/gpu-host/simulated")
-QUERY = ("nvidia-smi", "--query-gpu=name,driver_version,memory.total", "--format=csv,noheader,nounits")
+PEAKS = Path(__file__).parents[1] / "compat" / "peaks.json"
+NAMED = ("name", "driver_version", "memory.total")
+MORE = ("uuid", "pci.device_id", "compute_cap", "power.limit", "power.default_limit")
+QUERY = ("nvidia-smi", f"--query-gpu={','.join(NAMED)}", "--format=csv,noheader,nounits")
 QUERY_SECONDS = 20
+NVIDIA = "10de"
 
 Command = Callable[[tuple[str, ...]], Optional[str]]  # noqa: UP045  # evaluated when imported, on Python 3.9 too
 
@@ -33,34 +39,59 @@ def simulated(marker: Path = SIMULATED_MARKER) -> bool:
     return marker.exists()
 
 
-def card(command: Command = run) -> dict[str, Any] | None:
-    """Return the first card as the driver reports it, and how many there are; None where it reports none."""
+def card(command: Command = run, peaks: Path = PEAKS) -> dict[str, Any] | None:
+    """Return the first card as the driver reports it, and how many there are; None where it reports none.
+
+    What an older driver does not know is asked for one by one, so that it costs no other field.
+    """
     rows = [line.split(", ") for line in (command(QUERY) or "").splitlines()]
-    rows = [[value.strip() for value in row] for row in rows if len(row) == len(("name", "driver", "memory"))]
+    rows = [[value.strip() for value in row] for row in rows if len(row) == len(NAMED)]
     if not rows:
         return None
     name, driver, memory = rows[0]
+    more = {field: _field(field, command) for field in MORE}
+    pci_id = _pci_id(more["pci.device_id"])
     return {
         "name": name,
         "driver": driver,
-        "memory_mib": int(memory)
-        if memory.isdigit()
-        else None,  # "[N/A]" on cards that share the host's memory
+        # "[N/A]" on cards that share the host's memory
+        "memory_mib": int(memory) if memory.isdigit() else None,
         "count": len(rows),
+        "uuid": more["uuid"],
+        "pci_id": pci_id,
+        "compute_capability": more["compute_cap"],
+        "power_limit_w": _number(more["power.limit"]),
+        "power_default_w": _number(more["power.default_limit"]),
+        "peak": peak(pci_id, peaks),
     }
 
 
-def cpu(libraries: Libraries, cpuinfo: Path = Path("/proc/cpuinfo")) -> dict[str, Any]:
-    """Return the CPU's model, its cores, those that this process may use, and torch's threads."""
+def peak(pci_id: str | None, peaks: Path = PEAKS) -> dict[str, Any] | None:
+    """Return what the table of peaks says of a card; None without a table, or where it is not in it."""
+    vendor, _, device = (pci_id or "").partition(":")
+    if vendor != NVIDIA:
+        return None
     try:
-        usable = len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        usable = None
+        rows = json.loads(peaks.read_text(encoding="utf-8"))["peaks"]
+        row = next((row for row in rows if device in row["ids"]), None)
+    except (OSError, ValueError, LookupError, TypeError):
+        return None
+    return None if row is None else {key: value for key, value in row.items() if key != "ids"}
+
+
+def cpu(libraries: Libraries, root: Path = Path("/")) -> dict[str, Any]:
+    """Return the CPU's model, its cores, those that this process may use and why, and the lanes' threads."""
+    mine = cores.affinity()
     return {
-        "model": _model(cpuinfo) or platform.processor() or platform.machine(),
+        "model": _model(root / "proc/cpuinfo") or platform.processor() or platform.machine(),
         "cores": os.cpu_count(),
-        "usable_cores": usable,
-        "threads": int(libraries["torch"].get_num_threads()) if "torch" in libraries else None,
+        "usable_cores": cores.usable(root),
+        "threads": cores.threads(root) if {"torch", "sklearn"} & set(libraries.modules) else None,
+        "affinity_cores": None if mine is None else len(mine),
+        "quota_cores": cores.quota(root),
+        "load_1m": _load(),
+        "swap_used_mib": surroundings.swap_used_mib(root),
+        "memory_mib": surroundings.meminfo_mib("MemTotal", root),
     }
 
 
@@ -73,7 +104,34 @@ def versions(libraries: Libraries) -> dict[str, Any]:
         torch = libraries["torch"]
         cuda = torch.version.cuda
         cudnn = torch.backends.cudnn.version() if cuda else None
-    return {**found, "cuda": cuda, "cudnn": cudnn}
+    beside = {name: distribution_version(name) for name in BESIDE}
+    return {**found, "cuda": cuda, "cudnn": cudnn, **beside}
+
+
+def _field(name: str, command: Command) -> str | None:
+    lines = (command((QUERY[0], f"--query-gpu={name}", QUERY[2])) or "").splitlines()
+    said = lines[0].strip() if lines else ""
+    return None if not said or said.startswith("[") or said.upper() == "N/A" else said
+
+
+def _pci_id(said: str | None) -> str | None:
+    """Return 0x268410DE, device before vendor, as the 10de:2684 that lspci writes."""
+    found = re.fullmatch(r"0x([0-9A-Fa-f]{4})([0-9A-Fa-f]{4})", said or "")
+    return f"{found.group(2)}:{found.group(1)}".lower() if found else None
+
+
+def _number(said: str | None) -> float | None:
+    try:
+        return None if said is None else float(said)
+    except ValueError:
+        return None
+
+
+def _load() -> float | None:
+    try:
+        return os.getloadavg()[0]
+    except (OSError, AttributeError):
+        return None
 
 
 def _model(cpuinfo: Path) -> str | None:

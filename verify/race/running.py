@@ -1,90 +1,163 @@
-"""Run every contestant in every lane that can run; compare the results before the times are compared."""
+"""Run a contestant in every lane that can run."""
 
 from __future__ import annotations
 
-import statistics
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Optional
 
-from verify.race import stats
-from verify.race.device import clock_for
-from verify.race.lanes import ABSENT, RAN, Outcome, run_lane
-from verify.race.libraries import CUDA, DISTRIBUTIONS, Libraries, absent_reason
+from verify.race import cores, profile, surroundings
+from verify.race.clock import Plan
+from verify.race.device import clock_for, tf32
+from verify.race.lanes import ABSENT, FAILED, RAN, Lane, Outcome, failed, run_lane
+from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
+from verify.race.words import Message, message, text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping
 
+    from verify.race.budget import Budget
+    from verify.race.clock import Clock
     from verify.race.contestants import Contestant
+    from verify.race.lanes import Profile
+    from verify.race.progress import Progress
     from verify.race.settings import Settings
+
+WARM_SECONDS = 0.5  # clocks rise and caches fill; a single short warm-up would not see the end of it
+PROFILE_FACTOR, PROFILE_SECONDS = 5, 2.0  # a training whose kernels are watched, and reading what was seen
+
+
+@dataclass
+class Course:
+    """What the lanes of one race share: its budget, and how many lanes still have a claim on it."""
+
+    settings: Settings
+    libraries: Libraries
+    budget: Budget
+    progress: Progress
+    claims: int
+    threads: int = field(default_factory=cores.threads)
+    sampler: Optional[Any] = None  # noqa: UP045  # Python 3.9; a sampler.Sampler where there is a card
+    lang: str = "en"
+
+    def share(self) -> float:
+        """Return what the next lane may take of the budget, and take its claim off."""
+        share = self.budget.share(self.claims)
+        self.claims = max(0, self.claims - 1)
+        return share
+
+
+def why_absent(
+    contestant: Contestant, lane: Lane, settings: Settings, libraries: Libraries
+) -> Message | None:
+    """Return why a lane cannot run here; None where it can."""
+    if contestant.absent is not None:
+        return contestant.absent(lane, settings, libraries)
+    return absent_reason(lane.library, lane.device, libraries)
 
 
 def run_contestant(
-    contestant: Contestant, settings: Settings, libraries: Libraries, progress: Callable[[str], None]
-) -> tuple[Outcome, ...]:
-    """Run one contestant's lanes one after the other; its data is made once, by the first that needs it."""
-    outcomes = []
+    contestant: Contestant, course: Course
+) -> tuple[tuple[Outcome, ...], Optional[dict[str, Any]]]:  # noqa: UP045
+    """Run one contestant's lanes one after the other, its data made once; also say what a training is."""
+    outcomes: list[Outcome] = []
     made: list[Any] = []
 
     def data() -> Any:  # noqa: ANN401  # each contestant has its own
         if not made:
-            progress(f"{contestant.name}: making the data")
-            made.append(contestant.data(settings, libraries))
+            course.progress.said(f"{contestant.name}: making the data")
+            made.append(contestant.data(course.settings, course.libraries))
         return made[0]
 
     for lane in contestant.lanes:
-        reason = absent_reason(lane.library, lane.device, libraries)
-        if reason:
-            progress(f"{contestant.name}, lane {lane.name}: absent: {reason}")
-            outcomes.append(Outcome(lane, ABSENT, reason=reason))
-            continue
-        here = f"{contestant.name}, lane {lane.name}"
+        outcome = _run(contestant, lane, data, outcomes, course)
+        if outcome.reason:
+            here = f"{contestant.name}, lane {lane.name}"
+            course.progress.said(f"{here}: {outcome.status}: {text(outcome.reason, course.lang)}")
+        outcomes.append(outcome)
+    training = dict(contestant.training(course.settings, made[0])) if contestant.training and made else None
+    return tuple(outcomes), training
+
+
+def _run(
+    contestant: Contestant, lane: Lane, data: Callable[[], Any], before: list[Outcome], course: Course
+) -> Outcome:
+    settings, libraries = course.settings, course.libraries
+    reason = why_absent(contestant, lane, settings, libraries)
+    if reason is not None:
+        return Outcome(lane, ABSENT, reason=reason)
+    try:
+        made = data()
+    except Exception as error:  # noqa: BLE001  # too little memory, a file that is gone
+        return Outcome(lane, FAILED, reason=failed(error))
+    share, left = course.share(), course.budget.left()
+    if left <= 2 * _expected(lane, before):
+        return Outcome(lane, ABSENT, reason=message("no-budget", budget_s=course.budget.seconds))
+    course.progress.lane(contestant.name, lane.name)
+    clock = clock_for(lane.device, libraries)
+    on_card = lane.device == CUDA
+    look = surroundings.look()
+    with cores.all_cores(libraries, course.threads), tf32(libraries, allowed=not lane.counts):
         outcome = run_lane(
             lane,
-            lambda lane=lane: contestant.runner(lane, data(), settings, libraries),  # type: ignore[misc]
-            clock_for(lane.device, libraries),
-            copies=lane.device == CUDA,
-            warmups=settings.warmups,
-            repeats=settings.repeats,
-            progress=lambda text, here=here: progress(f"{here}: {text}"),  # type: ignore[misc]
+            lambda: contestant.runner(lane, made, settings, libraries),
+            clock,
+            plan(
+                settings,
+                clock.now(),
+                share,
+                left,
+                watched=course.sampler if on_card else None,
+                told=course.progress.repeat,
+            ),
+            copies=on_card,
+            progress=course.progress.said,
+            profile=_profiler(course, clock) if on_card and lane.library == "torch" else None,
         )
-        if outcome.reason:
-            progress(f"{here}: {outcome.status}: {outcome.reason}")
-        outcomes.append(outcome)
-    return tuple(outcomes)
+    if outcome.status != RAN:
+        return outcome
+    usage, seen = _seen(course) if on_card else (None, ())
+    warnings = [*surroundings.warnings(look, surroundings.look(), cores.count()), *seen]
+    if lane.device == CPU and cores.usable() < cores.count():
+        warnings.append(message("few-threads", threads=cores.usable(), cores=cores.count()))
+    return replace(outcome, warnings=(*outcome.warnings, *warnings), usage=usage)
 
 
-def judge(contestant: Contestant, outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the contestant as race.json has it: its lanes, and the best CPU lane's time over the card's.
-
-    No ratio without both, and none where the lanes found different things: a fast wrong answer has no speed.
-    """
-    ran = [o for o in outcomes if o.status == RAN]
-    warnings: dict[str, tuple[str, ...]] = {}
-    for other in ran[1:]:
-        text = contestant.disagreement(ran[0].quality, other.quality)
-        if text:
-            said = f"the result differs from lane {ran[0].lane.name}: {text}; its time is not compared"
-            warnings[other.lane.name] = (said,)
-    comparable = [o for o in ran if o.lane.name not in warnings and o.timings]
-    cpu = [o for o in comparable if o.lane.device != CUDA]
-    card = [o for o in comparable if o.lane.device == CUDA]
-    ratio = interval = against = None
-    if cpu and card:
-        best = min(cpu, key=_median)
-        ratio = _median(best) / _median(card[0])
-        interval = list(stats.ratio_interval(_samples(best), _samples(card[0])))
-        against = best.lane.name
-    return {
-        "name": contestant.name,
-        "lanes": [o.document(DISTRIBUTIONS[o.lane.library], warnings.get(o.lane.name, ())) for o in outcomes],
-        "ratio": ratio,
-        "ratio_interval": interval,
-        "ratio_against": against,
-    }
+def plan(settings: Settings, now: float, share: float, left: float, **more: Any) -> Plan:  # noqa: ANN401
+    """Return when a lane that begins now stops."""
+    exact = settings.repeats
+    found = Plan(
+        warmups=settings.warmups,
+        warm_s=0.0 if exact else WARM_SECONDS,
+        least=exact or settings.least,
+        most=exact or settings.most,
+        target=settings.precision_target,
+        share=share,
+        until=now + share,
+        end=now + left,
+    )
+    return replace(found, **{key: value for key, value in more.items() if value is not None})
 
 
-def _samples(outcome: Outcome) -> tuple[float, ...]:
-    return outcome.timings.samples if outcome.timings else ()
+def _expected(lane: Lane, before: list[Outcome]) -> float:
+    """Return how long a training may take here, from a lane on the same device; 0 where nothing is known."""
+    known = [o.median for o in before if o.lane.device == lane.device and o.median is not None]
+    return known[-1] if known else 0.0
 
 
-def _median(outcome: Outcome) -> float:
-    return statistics.median(_samples(outcome))
+def _profiler(course: Course, clock: Clock) -> Profile:
+    torch = course.libraries["torch"]
+
+    def look(work: Callable[[], Any], modelled: Mapping[str, Any] | None, seconds: float) -> Any:  # noqa: ANN401
+        enough = course.budget.left() > PROFILE_FACTOR * seconds + PROFILE_SECONDS
+        return profile.profiled(torch, clock, work if enough else None, modelled)
+
+    return look
+
+
+def _seen(course: Course) -> tuple[Optional[dict[str, Any]], tuple[Message, ...]]:  # noqa: UP045
+    if course.sampler is None:
+        return None, ()
+    cost = course.sampler.cost()
+    if cost is not None:
+        course.progress.said(text(cost, course.lang))
+    return course.sampler.usage(), tuple(course.sampler.warnings())

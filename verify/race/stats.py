@@ -37,7 +37,7 @@ def interval(samples: Sequence[float]) -> tuple[float, float, float]:
 
 def _confidence(n: int, rank: int) -> float:
     """Return how surely the median of n samples lies between the rank-th smallest and the rank-th largest."""
-    return max(0.0, 1 - 2 * sum(math.comb(n, k) for k in range(rank)) / 2**n)
+    return float(max(0.0, 1 - 2 * sum(math.comb(n, k) for k in range(rank)) / 2**n))
 
 
 def precise(samples: Sequence[float], target: float) -> bool:

@@ -48,6 +48,7 @@ WORDS: dict[str, str] = {
     "float64-gaming": "it calculates in float64, which this card does at 1/{of} of its float32 rate, as gaming cards do",
     "gpu-lost": "the GPU lost: the CPU is {times:g} times as fast",
     "hours": "{value:g} h",
+    "importing": "importing numpy, torch and scikit-learn",
     "launch-bound-model": "{share:.0%} of the time went to launching kernels (modelled from their number)",
     "launch-bound-profiler": "{share:.0%} of the time went to launching kernels (by the profiler)",
     "milliseconds": "{value:g} ms",
@@ -218,5 +219,7 @@ WORDS: dict[str, str] = {
     "title-network": "the small network",
     "title-script": "your script",
     "too-short": "the fastest repeat took {seconds:.2g} s: the work is too small to time",
+    "took": "the race took {seconds:.1f} s",
     "whole": "{value:,}",
+    "written": "written: {files}",
 }

@@ -48,6 +48,7 @@ WORDS: dict[str, str] = {
     "float64-gaming": "le calcul est en float64, que cette carte fait à 1/{of} de sa vitesse en float32, comme les cartes de jeu",
     "gpu-lost": "le GPU a perdu : le CPU est {times:g} fois plus rapide",
     "hours": "{value:g} h",
+    "importing": "importation de numpy, torch et scikit-learn",
     "launch-bound-model": "{share:.0%} du temps est passé à lancer des noyaux de calcul (estimé d’après leur nombre)",
     "launch-bound-profiler": "{share:.0%} du temps est passé à lancer des noyaux de calcul (d’après le profileur)",
     "milliseconds": "{value:g} ms",
@@ -218,5 +219,7 @@ WORDS: dict[str, str] = {
     "title-network": "le petit réseau",
     "title-script": "votre script",
     "too-short": "la répétition la plus rapide a pris {seconds:.2g} s : le travail est trop petit pour être mesuré",
+    "took": "la course a duré {seconds:.1f} s",
     "whole": "{value:,}",
+    "written": "écrit : {files}",
 }

@@ -1,0 +1,95 @@
+"""The whole race: every contestant, the sweep, and what is said of them."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import time
+from typing import TYPE_CHECKING, Any
+
+from verify.race import SCHEMA, contestants, cores, judging, machine, running
+from verify.race.device import tf32
+from verify.race.libraries import CUDA
+from verify.race.sampler import Sampler
+from verify.race.sentence import sentence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from verify.race.budget import Budget
+    from verify.race.libraries import Libraries
+    from verify.race.progress import Progress
+    from verify.race.settings import Settings
+
+SWEEP = "sweep"
+SWEEP_CLAIMS = 2  # the sweep has two operations
+
+
+def run(
+    settings: Settings,
+    libraries: Libraries,
+    budget: Budget,
+    progress: Progress,
+    *,
+    host: str = "here",
+    image_digest: str | None = None,
+    prices: Mapping[str, Any] | None = None,
+    lang: str = "en",
+) -> dict[str, Any]:
+    """Run it and return the document."""
+    card = machine.card()
+    race: dict[str, Any] = {
+        "schema": SCHEMA,
+        "host": host,
+        "simulated": machine.simulated(),
+        "image_digest": image_digest,
+        "taken_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "elapsed_s": None,
+        "budget_s": budget.seconds,
+        "versions": machine.versions(libraries),
+        "cpu": machine.cpu(libraries),
+        "card": card,
+        "settings": settings.document(),
+        "prices": None if prices is None else dict(prices),
+    }
+    chosen = contestants.chosen(settings)
+    ready = [
+        lane
+        for contestant in chosen
+        for lane in contestant.lanes
+        if running.why_absent(contestant, lane, settings, libraries) is None
+    ]
+    swept = SWEEP in settings.only
+    course = running.Course(
+        settings, libraries, budget, progress, len(ready) + (SWEEP_CLAIMS if swept else 0), lang=lang
+    )
+    on_card = any(lane.device == CUDA for lane in ready)
+    course.sampler = Sampler(card=card["uuid"] if card else None) if on_card else None
+    try:
+        if course.sampler is not None:
+            course.sampler.start()
+        race["contestants"] = []
+        for contestant in chosen:
+            outcomes, training = running.run_contestant(contestant, course)
+            judged = judging.judge(
+                contestant, outcomes, settings, peak=(card or {}).get("peak"), training=training
+            )
+            race["contestants"].append(judged)
+        race["sweep"] = _sweep(course) if swept else None
+    finally:
+        if course.sampler is not None:
+            course.sampler.close()
+    race["elapsed_s"] = budget.elapsed()
+    race["sentence"] = sentence(race)
+    return race
+
+
+def _sweep(course: running.Course) -> dict[str, Any] | None:
+    """Return the sweep, calculated with as many cores and digits as the lanes."""
+    if importlib.util.find_spec("verify.race.sweep") is None:
+        return None
+    sweep = importlib.import_module("verify.race.sweep")
+    libraries = course.libraries
+    with cores.all_cores(libraries, course.threads), tf32(libraries, allowed=False):
+        found = sweep.run(course.settings, libraries, course.budget, course.progress)
+    return None if found is None else dict(found)
