@@ -46,7 +46,7 @@ TRAIN, FLUSH = "train", "flush"
 
 
 def absent(libraries: Libraries) -> Optional[Message]:  # noqa: UP045  # Python 3.9
-    """Return why the lane cannot run; cuML itself is not imported here, for it would take hold of the card."""
+    """Return why the lane cannot run; cuML itself is not imported here, for it would use the card."""
     reason: Any = absent_reason("sklearn", CPU, libraries)
     if reason:
         return reason  # type: ignore[no-any-return]
