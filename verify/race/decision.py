@@ -15,7 +15,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from verify.race.phrases import HOUR, significant
-from verify.race.price import THOUSAND, Bill, bill
+from verify.race.price import Bill, bill, costs
 from verify.race.why import reasons
 from verify.race.words import Message, message
 
@@ -66,15 +66,10 @@ def _decide(contestant: Mapping[str, Any], race: Mapping[str, Any], why: Sequenc
 
 def _by_money(found: Bill) -> Message:
     price_ratio = found.price_ratio
-    if price_ratio is None or found.cpu_cost is None or found.card_cost is None:
+    if price_ratio is None:
         return message("decision-none")
-    costs = {
-        "cpu": THOUSAND * found.cpu_cost,
-        "card": THOUSAND * found.card_cost,
-        "currency": found.currency,
-    }
     if price_ratio >= found.high:
-        return message("decision-not-price", **costs)
+        return message("decision-not-price", **costs(found))
     if price_ratio > found.low:
         return message(
             "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
@@ -86,16 +81,16 @@ def _by_money(found: Bill) -> Message:
             "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
         )
     if careful == 0:
-        return message("decision-take", **costs)
+        return message("decision-take", **costs(found))
     most = int(significant(max(count, careful)))
-    return message("decision-above-trainings", count=int(significant(count)), careful=most, **costs)
+    return message("decision-above-trainings", count=int(significant(count)), careful=most)
 
 
 def _by_time(found: Bill, contestant: Mapping[str, Any], race: Mapping[str, Any], why: set[str]) -> Message:
     above = _above_rows(contestant, race) if found.low <= 1 else None
     if above is not None:
         return above
-    if "before-woken" in why:
+    if why & {"before-woken", "before-woken-fraud"}:
         return message("decision-not-needed")
     if found.low <= 1 <= found.high:
         return message("decision-undecided-time")

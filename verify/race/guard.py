@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verify.race.phrases import significant
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -43,7 +44,9 @@ def judge(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> tuple[Mess
     if limit is not None and work.get("flops"):
         tflops = work["flops"] / fastest / _TERA
         if tflops > limit * allowance(lane, peak):
-            found = message("over-peak", tflops=tflops, peak_tflops=limit, precision=lane["precision"])
+            found = message(
+                "over-peak", tflops=significant(tflops, 3), peak_tflops=limit, precision=lane["precision"]
+            )
             return found, []
     return _memory(work, fastest, peak)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 MINUTE, HOUR = 60.0, 3600.0
 # From here on minutes and hours are easier to read than seconds.
 MINUTES_FROM, HOURS_FROM = 3 * MINUTE, 3 * HOUR
+MOST_DECIMALS = 12
 
 
 def duration(seconds: float) -> Message:
@@ -24,6 +25,12 @@ def duration(seconds: float) -> Message:
     if seconds < HOURS_FROM:
         return message("minutes", value=significant(seconds / MINUTE, 3))
     return message("hours", value=significant(seconds / HOUR, 3))
+
+
+def money(value: float, currency: str) -> Message:
+    """Return an amount with three digits that mean something: a training may cost less than a cent."""
+    digits = 2 if value <= 0 else min(MOST_DECIMALS, max(0, 2 - math.floor(math.log10(value))))
+    return message("money", value=value, digits=digits, currency=currency)
 
 
 def significant(value: float, digits: int = 2) -> float:
@@ -49,6 +56,11 @@ def joined(parts: Sequence[str], lang: str = "en") -> str:
     if len(parts) <= 1:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {text(message('and'), lang)} {parts[-1]}"
+
+
+def sentences(parts: Sequence[str], lang: str = "en") -> str:
+    """Return parts one after the other, as one sentence."""
+    return text(message("semicolon"), lang).join(parts)
 
 
 def capital(sentence: str) -> str:

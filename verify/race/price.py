@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
-from verify.race.phrases import HOUR, duration, significant
+from verify.race.phrases import HOUR, duration, money, significant
 from verify.race.shares import lane_of
 from verify.race.words import Message, message
 
@@ -90,16 +90,22 @@ def waited(lane: Mapping[str, Any]) -> float:
     return float(lane["median"] if lane.get("total") is None else lane["total"])
 
 
+def costs(found: Bill, trainings: int = THOUSAND) -> dict[str, Message]:
+    """Return what so many trainings cost on either side; nothing where there are no prices."""
+    if found.cpu_cost is None or found.card_cost is None:
+        return {}
+    sides = {"cpu": found.cpu_cost, "card": found.card_cost}
+    return {side: money(trainings * cost, found.currency) for side, cost in sides.items()}
+
+
 def lines(found: Bill) -> list[Message]:
     """Return the bill as messages: a training, a thousand of them, energy, and where the decision flips."""
     said = []
     if found.priced:
-        cpu, card, currency = found.cpu_cost, found.card_cost, found.currency
-        said.append(message("cost-training", cpu=cpu, card=card, currency=currency))
+        said.append(message("cost-training", **costs(found, 1)))
     thousand = {"cpu_time": duration(THOUSAND * found.cpu_s), "card_time": duration(THOUSAND * found.card_s)}
-    if found.cpu_cost is not None and found.card_cost is not None and found.priced:
-        money = {"cpu": THOUSAND * found.cpu_cost, "card": THOUSAND * found.card_cost}
-        said.append(message("cost-thousand", **thousand, **money, currency=found.currency))
+    if found.priced:
+        said.append(message("cost-thousand", **thousand, **costs(found)))
     else:
         said.append(message("time-thousand", **thousand))
     if found.card_joules is not None:

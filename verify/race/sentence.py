@@ -1,90 +1,107 @@
-"""The one honest sentence, drawn from race.json's numbers alone."""
+"""The one honest sentence, drawn from race.json's numbers alone, in the language that is asked for."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from verify.race.contestants import TITLES
-from verify.race.lanes import RAN
-from verify.race.libraries import CUDA
+from verify.race.phrases import capital, duration, joined, sentences, shown, significant, title
+from verify.race.price import waited
+from verify.race.shares import lane_of
+from verify.race.why import WRONG, reasons
+from verify.race.words import Message, message, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+RAN = "ran"
+CUDA = "cuda"
 
-def sentence(race: Mapping[str, Any]) -> str:
-    """Say what was measured; about the card only where it ran and found the same as the CPU."""
+
+def sentence(race: Mapping[str, Any], lang: str = "en") -> str:
+    """Say what was measured and what explains it; of the card only where it ran, and found the same."""
     contestants = race["contestants"]
-    compared = [c for c in contestants if c["ratio"] is not None]
-    measured = [c for c in contestants if _best_cpu(c)]
-    parts = [_against(c) for c in compared]
-    alone = [_cpu_alone(c) for c in measured if c not in compared]
-    threads = race["cpu"].get("threads")
-    on = f"on the CPU ({threads} thread{'' if threads == 1 else 's'})" if threads else "on the CPU"
+    compared = [c for c in contestants if c.get("ratio") is not None]
+    alone = [c for c in contestants if c not in compared and best_cpu(c)]
+    why = reasons(race)
+    parts = [_explained(c, why[c["name"]], lang) for c in compared]
     if alone:
-        parts.append(f"{_join(alone)} {on}")
+        parts.append(_alone(alone, race.get("cpu") or {}, lang))
     if not parts:
-        return f"Nothing was measured: {_reasons(contestants)}."
-    text = _join(parts) if len(parts) == 1 or not compared else "; ".join(parts)
-    if len(compared) < len(contestants):
-        text += (
-            f"; about {'a' if not compared else 'the'} card nothing more is said"
-            if compared
-            else ("; about a card nothing is said")
-        )
-        text += f", because {_why_no_card(c for c in contestants if c['ratio'] is None)}"
-    return f"{text[0].upper()}{text[1:]}."
+        return f"{text(message('nothing-measured', why=_reasons(contestants, lang)), lang)}."
+    missing = [c for c in contestants if c not in compared]
+    if missing:
+        name = "no-more-of-card" if compared else "nothing-of-card"
+        parts.append(text(message(name, why=_why_no_card(missing, lang)), lang))
+    return f"{capital(sentences(parts, lang))}."
 
 
-def seconds(value: float) -> str:
-    """Return seconds with three digits that mean something."""
-    return f"{value * 1000:.3g} ms" if value < 1 else f"{value:.3g} s"
+def seconds(value: float, lang: str = "en") -> str:
+    """Return a time in the unit in which a person would say it."""
+    return text(duration(value), lang)
 
 
-def _against(contestant: Mapping[str, Any]) -> str:
-    card = next(lane for lane in _ran(contestant) if lane["device"] == CUDA)
-    cpu = next(lane for lane in _ran(contestant) if lane["name"] == contestant["ratio_against"])
-    low, high = contestant["ratio_interval"]
-    times = f"{seconds(card['median'])} against {seconds(cpu['median'])}"
-    title = TITLES.get(contestant["name"], contestant["name"])
-    if low <= 1 <= high:
-        return f"for the {title} card and CPU cannot be told apart ({times})"
+def clause(contestant: Mapping[str, Any]) -> Message | None:
+    """Say who won a contestant, and by how much; None where no card was compared."""
+    cpu = lane_of(contestant, contestant.get("ratio_against"))
+    card = lane_of(contestant, contestant.get("ratio_card"))
+    ratio = contestant.get("ratio")
+    if ratio is None or cpu is None or card is None:
+        return None
+    values = {
+        "title": title(contestant["name"]),
+        "card": duration(waited(card)),
+        "cpu": duration(waited(cpu)),
+    }
+    low, high = contestant.get("ratio_interval") or (None, None)
+    if low is None or high is None or low <= 1 <= high:
+        return message("clause-even", **values)
     if low > 1:
-        return f"the card trains the {title} {contestant['ratio']:.2g} times as fast as the CPU ({times})"
-    return f"the CPU trains the {title} {1 / contestant['ratio']:.2g} times as fast as the card ({times})"
+        return message("clause-won", times=significant(ratio), **values)
+    return message("clause-lost", times=significant(1 / ratio), **values)
 
 
-def _cpu_alone(contestant: Mapping[str, Any]) -> str:
-    lane = _best_cpu(contestant)
-    title = TITLES.get(contestant["name"], contestant["name"])
-    return f"the {title} takes {seconds(lane['median'])}" if lane else ""
+def best_cpu(contestant: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return the fastest lane on the CPU that ran; None where none did."""
+    ran = (x for x in contestant["lanes"] if x["status"] == RAN and x["device"] != CUDA)
+    return min(ran, key=lambda lane: float(lane["median"]), default=None)
 
 
-def _ran(contestant: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    return [lane for lane in contestant["lanes"] if lane["status"] == RAN]
+def no_card(contestant: Mapping[str, Any]) -> list[Message]:
+    """Return why a contestant was not compared on the card: what its first card lane said."""
+    lane = next((x for x in contestant["lanes"] if x["device"] == CUDA and x.get("counts", True)), None)
+    if lane is None:
+        return []
+    if lane["reason"]:
+        return [lane["reason"]]
+    return [w for w in lane["warnings"] if isinstance(w, dict) and w.get("id") in WRONG]
 
 
-def _best_cpu(contestant: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    return min((x for x in _ran(contestant) if x["device"] != CUDA), key=lambda x: x["median"], default=None)
+def _explained(contestant: Mapping[str, Any], why: Sequence[Message], lang: str) -> str:
+    """Say the result with what is most telling of it: what repeats it in other words is left out."""
+    said = text(clause(contestant) or {}, lang)
+    first = next((reason for reason in why if reason["id"] not in {"not-significant", "gpu-lost"}), None)
+    return f"{said}{text(message('colon'), lang)}{text(first, lang)}" if first else said
 
 
-def _why_no_card(contestants: Any) -> str:  # noqa: ANN401  # an iterable of JSON objects
-    reasons: list[str] = []
+def _alone(contestants: Sequence[Mapping[str, Any]], cpu: Mapping[str, Any], lang: str) -> str:
+    said = []
     for contestant in contestants:
-        for lane in contestant["lanes"]:
-            if lane["device"] == CUDA:
-                reasons += [lane["reason"]] if lane["reason"] else lane["warnings"]
-    return _join(list(dict.fromkeys(reasons))) or "there was nothing to compare it with"
+        lane = best_cpu(contestant)
+        if lane:
+            time = duration(float(lane["median"]))
+            said.append(text(message("takes", title=title(contestant["name"]), time=time), lang))
+    threads = cpu.get("threads")
+    what = joined(said, lang)
+    if not threads:
+        return text(message("on-cpu", what=what), lang)
+    return text(message("on-cpu-one" if threads == 1 else "on-cpu-many", what=what, threads=threads), lang)
 
 
-def _reasons(contestants: Sequence[Mapping[str, Any]]) -> str:
-    found = [lane["reason"] for c in contestants for lane in c["lanes"] if lane["reason"]]
-    return _join(list(dict.fromkeys(found))) or "no lane ran"
+def _why_no_card(contestants: Sequence[Mapping[str, Any]], lang: str) -> str:
+    said = [shown(reason, lang) for contestant in contestants for reason in no_card(contestant)]
+    return joined(list(dict.fromkeys(said)), lang) or text(message("nothing-to-compare"), lang)
 
 
-def _join(parts: Sequence[str]) -> str:
-    return (
-        " and ".join(parts)
-        if len(parts) < len(("a", "b", "c"))
-        else f"{', '.join(parts[:-1])} and {parts[-1]}"
-    )
+def _reasons(contestants: Sequence[Mapping[str, Any]], lang: str) -> str:
+    found = [shown(x["reason"], lang) for c in contestants for x in c["lanes"] if x["reason"]]
+    return joined(list(dict.fromkeys(found)), lang) or text(message("no-lane-ran"), lang)

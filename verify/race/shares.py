@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
 from verify.race.guard import CUDA, tflops_peak
+from verify.race.phrases import significant
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -68,10 +69,17 @@ def facts(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> list[Messa
     if share.busy is not None:
         found.append(message("share-busy", share=share.busy))
     if share.arithmetic is not None:
-        found.append(message("share-arithmetic", share=share.arithmetic, precision=lane["precision"]))
+        found.append(
+            message("share-arithmetic", percent=percent(share.arithmetic), precision=lane["precision"])
+        )
     if share.memory is not None:
-        found.append(message("share-memory", share=share.memory))
+        found.append(message("share-memory", percent=percent(share.memory)))
     return found
+
+
+def percent(share: float) -> float:
+    """Return a share in percent with two digits that mean something, for shares of a peak may be tiny."""
+    return significant(100 * share)
 
 
 def copy_seconds(lane: Mapping[str, Any]) -> float | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.race.guard import tflops_peak
-from verify.race.phrases import duration
-from verify.race.shares import Shares, copy_seconds, lane_of, shares
+from verify.race.phrases import duration, significant
+from verify.race.shares import Shares, copy_seconds, lane_of, percent, shares
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ AT_PEAK = 0.50
 SLOW_FLOAT64 = 16
 # Nobody waits for a training that takes less.
 SOON_SECONDS = 1.0
+# A card that is so many times as fast is worth having for whoever trains often, however short it is.
+FAR_AHEAD = 3
 WRONG = frozenset({"differs", "differs-tf32", "accuracy-low"})
 
 
@@ -41,7 +43,7 @@ def _reasons(contestant: Mapping[str, Any], race: Mapping[str, Any]) -> list[Mes
     share = shares(card, peak)
     found = [
         _even_or_lost(contestant),
-        _before_woken(cpu, card),
+        _before_woken(contestant, cpu, card),
         _asleep(share, contestant),
         _copy_bound(share, card),
         _flatters(race.get("cpu") or {}),
@@ -60,15 +62,21 @@ def _even_or_lost(contestant: Mapping[str, Any]) -> Message | None:
         return message("no-interval")
     if low <= 1 <= high:
         return message("not-significant", low=low, high=high)
-    return message("gpu-lost", times=1 / ratio) if high < 1 else None
+    return message("gpu-lost", times=significant(1 / ratio)) if high < 1 else None
 
 
-def _before_woken(cpu: Mapping[str, Any], card: Mapping[str, Any]) -> Message | None:
-    """Hold the CPU against the card's first call, with all that it needs once: kernels, libraries."""
+def _before_woken(
+    contestant: Mapping[str, Any], cpu: Mapping[str, Any], card: Mapping[str, Any]
+) -> Message | None:
+    """Hold the CPU against the card's first call, with all that it needs once: kernels, libraries.
+
+    Not said of a card that is far ahead once it is awake: whoever trains often may want it.
+    """
     woken = (card.get("warmups") or [None])[0]
-    if woken is None or cpu["median"] >= min(SOON_SECONDS, woken):
+    if woken is None or cpu["median"] >= min(SOON_SECONDS, woken) or contestant["ratio"] >= FAR_AHEAD:
         return None
-    return message("before-woken", cpu=duration(cpu["median"]), woken=duration(woken))
+    name = "before-woken-fraud" if contestant["name"] == "fraud" else "before-woken"
+    return message(name, cpu=duration(cpu["median"]), woken=duration(woken))
 
 
 def _asleep(share: Shares, contestant: Mapping[str, Any]) -> Message | None:
@@ -118,7 +126,7 @@ def _at_work(share: Shares) -> Message | None:
         return None
     done = [part for part in (share.arithmetic, share.memory) if part is not None]
     if done and max(done) < LITTLE_DONE:
-        return message("busy-for-little", busy=share.busy, share=max(done))
+        return message("busy-for-little", busy=share.busy, percent=percent(max(done)))
     return message("at-work", busy=share.busy)
 
 
@@ -135,5 +143,5 @@ def _mixed(contestant: Mapping[str, Any], card: Mapping[str, Any]) -> Message | 
     mixed = next((x for x in contestant["lanes"] if x["status"] == "ran" and not x.get("counts", True)), None)
     if mixed is None or not mixed.get("median") or WRONG & {w.get("id") for w in mixed.get("warnings") or ()}:
         return None
-    times = card["median"] / mixed["median"]
+    times = significant(card["median"] / mixed["median"])
     return message("mixed-faster" if times > 1 else "mixed-slower", times=times, precision=mixed["precision"])

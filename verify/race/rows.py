@@ -1,0 +1,130 @@
+"""The rows of the race's tables: one a contestant, one a lane."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from verify.race import price, shares
+from verify.race.phrases import duration, sentences, shown, significant, title
+from verify.race.price import waited
+from verify.race.sentence import CUDA, RAN, best_cpu, no_card
+from verify.race.words import Message, catalogue, message, text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+DASH = "-"
+RESULT_COLUMNS = ("contestant", "cpu", "card", "ratio", "copy", "cost", "sentence")
+LANE_COLUMNS = ("contestant", "lane", "median", "interval", "first", "copies", "quality")
+SIZE_COLUMNS = ("operation", "size", "cpu", "card", "with-copy")
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]], lang: str) -> list[str]:
+    """Return a Markdown table under the columns' names."""
+    head = [text(message(f"race-column-{column}"), lang) for column in columns]
+    return [_row(head), _row(["---"] * len(columns)), *map(_row, rows)]
+
+
+def time_cell(seconds: float | None, lang: str) -> str:
+    """Return a time; a dash where there is none."""
+    return DASH if seconds is None else text(duration(seconds), lang)
+
+
+def result_row(
+    contestant: Mapping[str, Any], prices: Mapping[str, Any] | None, said: Sequence[Message], lang: str
+) -> list[str]:
+    """Return who took how long, the ratio with its interval, the share of the copy, the cost, and why."""
+    card = shares.lane_of(contestant, contestant.get("ratio_card")) or _first_card(contestant)
+    cpu = shares.lane_of(contestant, contestant.get("ratio_against")) or best_cpu(contestant)
+    compared = contestant.get("ratio") is not None
+    why = [text(part, lang) for part in said] if compared else []
+    why = why or [shown(reason, lang) for reason in no_card(contestant)]
+    copied = shares.shares(card, None).copy if card and card["status"] == RAN else None
+    return [
+        shown(title(contestant["name"]), lang),
+        time_cell(waited(cpu), lang) if cpu and cpu["status"] == RAN else _status(cpu, lang),
+        time_cell(waited(card), lang) if card and card["status"] == RAN else _status(card, lang),
+        _ratio(contestant, lang),
+        DASH if copied is None else text(message("percent", share=copied), lang),
+        _cost(contestant, prices, lang),
+        sentences(why, lang) or DASH,
+    ]
+
+
+def lane_row(contestant: Mapping[str, Any], lane: Mapping[str, Any], lang: str) -> list[str]:
+    """Return what a lane measured, or why it did not."""
+    name = "race-lane" if lane.get("counts", True) else "race-lane-apart"
+    values = {"library": lane["library"], "precision": lane.get("precision") or DASH}
+    cells = [contestant["name"], text(message(name, lane=lane["name"], **values), lang)]
+    if lane["status"] != RAN:
+        return [*cells, _status(lane, lang), *[DASH] * (len(LANE_COLUMNS) - len(cells) - 1)]
+    first = (lane.get("warmups") or [None])[0]
+    copies = [time_cell(lane.get(key), lang) for key in ("transfer_in", "transfer_out")]
+    return [
+        *cells,
+        time_cell(lane["median"], lang),
+        _interval(lane, lang),
+        time_cell(first, lang),
+        DASH if copies == [DASH, DASH] else ", ".join(copies),
+        ", ".join(_quality(name, value, lang) for name, value in (lane.get("quality") or {}).items()) or DASH,
+    ]
+
+
+def size_rows(operation: Mapping[str, Any], lang: str) -> list[list[str]]:
+    """Return the times of an operation of the sweep, a row a size."""
+    rows = []
+    name = text(message(f"race-{operation['name']}"), lang)
+    for size in sorted({point["size"] for point in operation["points"]}):
+        by_lane = {point["lane"]: point for point in operation["points"] if point["size"] == size}
+        cpu, card = by_lane.get("cpu") or {}, by_lane.get("cuda") or {}
+        copied, alone = card.get("copy_s"), card.get("seconds")
+        both = None if copied is None or alone is None else alone + copied
+        times = [time_cell(value, lang) for value in (cpu.get("seconds"), alone, both)]
+        rows.append([name, text(message("whole", value=size), lang), *times])
+    return rows
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _first_card(contestant: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    return next((x for x in contestant["lanes"] if x["device"] == CUDA and x.get("counts", True)), None)
+
+
+def _status(lane: Mapping[str, Any] | None, lang: str) -> str:
+    if lane is None:
+        return DASH
+    reason = shown(lane["reason"], lang) if lane.get("reason") else DASH
+    return text(message(f"race-status-{lane['status']}", reason=reason), lang)
+
+
+def _ratio(contestant: Mapping[str, Any], lang: str) -> str:
+    ratio, interval = contestant.get("ratio"), contestant.get("ratio_interval")
+    if ratio is None or not interval:
+        return DASH if ratio is None else text(message("number", value=significant(ratio)), lang)
+    low, high = (significant(end, 3) for end in interval)
+    return text(message("race-ratio", ratio=significant(ratio, 3), low=low, high=high), lang)
+
+
+def _cost(contestant: Mapping[str, Any], prices: Mapping[str, Any] | None, lang: str) -> str:
+    found = price.bill(contestant, prices)
+    if found is None or not found.priced:
+        return DASH
+    return text(message("race-cost", **price.costs(found)), lang)
+
+
+def _interval(lane: Mapping[str, Any], lang: str) -> str:
+    interval, confidence = lane.get("interval"), lane.get("confidence")
+    if not interval:
+        return DASH
+    ends = {"low": duration(interval[0]), "high": duration(interval[1])}
+    name = "race-interval" if confidence is None else "race-confidence"
+    return text(message(name, **ends, confidence=confidence), lang)
+
+
+def _quality(name: str, value: float, lang: str) -> str:
+    known = f"quality-{name}"
+    if known in catalogue(lang):
+        return text(message(known, value=value), lang)
+    return text(message("quality-other", what=name.replace("_", " "), value=value), lang)
