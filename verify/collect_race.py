@@ -1,46 +1,51 @@
-"""What the role's options say of a host's race: its settings, its command line, its prices. Pure."""
+"""What the role's options say of a host's race: its command line, and what that line means. Pure."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from verify.race.budget import seconds_of
+from verify.errors import VerifyError
+from verify.race import options
 from verify.race.sentence import sentence
-from verify.race.settings import Network, Settings, settings_for
+
+if TYPE_CHECKING:
+    import argparse
+
+    from verify.race.settings import Settings
 
 Document = dict[str, Any]
 
 
+def race_options(given: Document, image_digest: str | None) -> list[str]:
+    """Return the words after ``python3 -m verify.race``; an exact number of repeats has no budget."""
+    words = ["--out", "-", "--host", str(given["host"]), "--network", str(given["network"])]
+    exactly = given["repeats"]
+    words += ["--budget", str(given["budget"])] if exactly is None else ["--repeats", str(exactly)]
+    words += ["--image-digest", image_digest] if image_digest else []
+    priced = [where for where in ("cpu", "card") if given[f"price_{where}"] is not None]
+    for where in priced:
+        words += [f"--price-{where}", str(given[f"price_{where}"])]
+    return [*words, "--currency", str(given["currency"])] if priced else words
+
+
 def race_settings(given: Document) -> Settings:
-    """Return what the role's options come to; an exact number of repeats has no budget."""
-    network = Network(kind=given["network"])
-    if given["repeats"] is not None:
-        return settings_for(int(given["repeats"]), network=network)
-    return settings_for(budget_s=seconds_of(str(given["budget"])), network=network)
+    """Return the settings that the race will have, by its own reading of its command line."""
+    try:
+        return options.settings(_parsed(given))
+    except options.UsageError as error:
+        raise VerifyError(f"the race's options for {given['host']}: {error}") from None
 
 
 def race_prices(given: Document) -> Document | None:
     """Return race.json's prices: None where none was given."""
-    found = {where: given[f"price_{where}"] for where in ("cpu", "card")}
-    if set(found.values()) <= {None}:
-        return None
-    amounts = {
-        f"{where}_per_hour": None if amount is None else float(amount) for where, amount in found.items()
-    }
-    return {**amounts, "currency": str(given["currency"])}
+    try:
+        return options.prices(_parsed(given))
+    except options.UsageError as error:
+        raise VerifyError(f"the race's options for {given['host']}: {error}") from None
 
 
-def race_options(given: Document, image_digest: str | None) -> list[str]:
-    """Return the words after ``python3 -m verify.race``."""
-    options = ["--out", "-", "--host", str(given["host"]), "--network", str(given["network"])]
-    exactly = given["repeats"]
-    options += ["--budget", str(given["budget"])] if exactly is None else ["--repeats", str(exactly)]
-    options += ["--image-digest", image_digest] if image_digest else []
-    prices = race_prices(given)
-    for where in ("cpu", "card") if prices else ():
-        amount = prices[f"{where}_per_hour"] if prices else None
-        options += [] if amount is None else [f"--price-{where}", repr(amount)]
-    return [*options, "--currency", prices["currency"]] if prices else options
+def _parsed(given: Document) -> argparse.Namespace:
+    return options.parse(race_options(given, None))
 
 
 def reused(old: Document, given: Document) -> Document:

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from verify.collect_race import race_options, race_prices, race_settings, reused
+from verify.errors import VerifyError
 
 Given = dict[str, Any]
 
@@ -54,10 +55,26 @@ def test_prices_are_numbers_whatever_the_inventory_wrote_and_a_missing_one_stays
     asked = given(price_cpu="0.10", currency="CHF")
     assert race_prices(asked) == {"cpu_per_hour": 0.1, "card_per_hour": None, "currency": "CHF"}
     options = race_options(asked, None)
-    assert (value(options, "--price-cpu"), value(options, "--currency")) == ("0.1", "CHF")
+    assert (value(options, "--price-cpu"), value(options, "--currency")) == ("0.10", "CHF")
     assert "--price-card" not in options
     both = race_options(given(price_cpu=0.1, price_card=1), None)
-    assert (value(both, "--price-cpu"), value(both, "--price-card")) == ("0.1", "1.0")
+    assert (value(both, "--price-cpu"), value(both, "--price-card")) == ("0.1", "1")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"repeats": 0}, "at least 1 repeat"),
+        ({"repeats": "many"}, "invalid int value"),
+        ({"budget": "soon"}, "'soon' is no time"),
+        ({"network": "transformer"}, "invalid choice"),
+        ({"price_card": "gratis"}, "--price-card gratis"),
+    ],
+    ids=str,
+)
+def test_what_the_race_would_refuse_is_refused_before_it_is_started(changes: Given, words: str) -> None:
+    with pytest.raises(VerifyError, match=f"options for a: .*{words}"):
+        race_settings(given(**changes)) if "price_card" not in changes else race_prices(given(**changes))
 
 
 def test_the_image_s_digest_goes_along_where_it_is_known() -> None:
