@@ -55,10 +55,15 @@ def _letter(kind: str) -> float:
     return _BOLD if set(kind.split()) & {"bold", "head", "part"} else _CHARACTER
 
 
+def kept(text: str) -> str:
+    """Keep a figure with its unit and French punctuation with its word, wherever the line ends."""
+    return _KEPT.sub("\N{NO-BREAK SPACE}", text)
+
+
 def wrapped(said: str, room: float, kind: str) -> list[str]:
-    """Break a text into lines; a figure keeps its unit, and French punctuation its word."""
+    """Break a text into lines that fit."""
     letters = max(12, int(room / (_size(kind) * _letter(kind))))
-    return textwrap.wrap(_KEPT.sub("\N{NO-BREAK SPACE}", said), letters) or [""]
+    return textwrap.wrap(kept(said), letters) or [""]
 
 
 class Canvas:

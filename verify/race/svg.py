@@ -20,23 +20,30 @@ if TYPE_CHECKING:
 WIDE, NARROW = 760, 380
 
 
-def svg(race: Document, lang: str = "en", *, width: float = WIDE, prefix: str = "race") -> str:
-    """Return race.svg. ``prefix`` keeps the ids of two pictures in one page apart."""
+def svg(
+    race: Document, lang: str = "en", *, width: float = WIDE, prefix: str = "race", alone: bool = True
+) -> str:
+    """Return race.svg. ``prefix`` keeps the ids of two pictures in one page apart.
+
+    ``alone`` is False where the title, the sentence and the conditions stand around the picture already.
+    """
     canvas = Canvas(width, prefix)
     title = text(message("race-title", host=race["host"]), lang)
-    canvas.say(title, "head")
-    canvas.y += 6
+    if alone:
+        canvas.say(title, "head")
+        canvas.y += 8
     if race["simulated"]:
         canvas.boxed(text(message("svg-simulated"), lang))
-    canvas.say(said_sentence(race, lang), "name")
-    canvas.y += 18
+    if alone:
+        canvas.say(said_sentence(race, lang), "name")
+        canvas.y += 18
     bars(canvas, race, part_title(race, "svg-bars", lang), lang)
     found = race.get("sweep")
     if found:
         sweep(canvas, found, part_title(race, "race-section-sweep", lang), lang)
     busy(canvas, race, part_title(race, "svg-busy", lang), lang)
     canvas.y += 16
-    for line in conditions(race, lang):
+    for line in conditions(race, lang) if alone else ():
         canvas.say(line, "small mute")
     return canvas.svg(title, description(race, lang))
 

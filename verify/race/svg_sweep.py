@@ -70,7 +70,7 @@ def even_text(even: Document | None, which: str, lang: str) -> str:
         )
     else:
         where = message(f"race-even-{said}")
-    return capital(text(message("race-even", copy=message(f"race-{which}-copy"), where=where), lang))
+    return text(message("race-even", copy=message(f"race-{which}-copy"), where=where), lang)
 
 
 def lines(operation: Document) -> dict[str, Line]:
@@ -93,7 +93,7 @@ def _operation(canvas: Canvas, operation: Document, lang: str) -> None:
     drawn = lines(operation)
     if drawn["card"]:
         for said in even_texts(operation, lang):
-            canvas.say(said, "name")
+            canvas.say(capital(said), "name")
     points = [point for line in drawn.values() for point in line]
     if not points:
         canvas.say(text(message("svg-nothing"), lang), "small mute")
