@@ -74,6 +74,8 @@ def _by_money(found: Bill) -> Message:
         return message(
             "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
         )
+    if price_ratio <= 1 <= found.low:  # no dearer by the hour, and faster
+        return message("decision-take", **costs(found))
     counts = [pays_above(found.card_s * r, found.card_s, price_ratio) for r in (found.ratio, found.low)]
     count, careful = counts
     if count is None or careful is None:

@@ -85,7 +85,8 @@ def size_rows(operation: Mapping[str, Any], lang: str) -> list[list[str]]:
 
 
 def _row(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+    """Return a row; what would end a cell or a line inside it is kept from it."""
+    return f"| {' | '.join(' '.join(cell.splitlines()).replace('|', chr(92) + '|') for cell in cells)} |"
 
 
 def _first_card(contestant: Mapping[str, Any]) -> Mapping[str, Any] | None:
@@ -126,5 +127,5 @@ def _interval(lane: Mapping[str, Any], lang: str) -> str:
 def _quality(name: str, value: float, lang: str) -> str:
     known = f"quality-{name}"
     if known in catalogue(lang):
-        return text(message(known, value=value), lang)
-    return text(message("quality-other", what=name.replace("_", " "), value=value), lang)
+        return text(message(known, value=float(value)), lang)
+    return text(message("quality-other", what=name.replace("_", " "), value=float(value)), lang)
