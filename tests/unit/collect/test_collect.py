@@ -50,7 +50,7 @@ def finished_race(image_digest: str = "sha256:abc") -> Given:
     return {
         "schema": SCHEMA, "host": "a", "image_digest": image_digest, "versions": {"race": RACE_VERSION},
         "card": {"name": "A card (simulated)", "driver": "550.1"}, "settings": settings_for().document(),
-        "contestants": [{"name": "network", "lanes": [{"name": "cpu", "status": "ran"}]}],
+        "contestants": [{"name": "network", "lanes": [{"name": "cpu", "status": "ran", "reason": None}]}],
     }  # fmt: skip
 
 
