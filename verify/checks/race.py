@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
 from verify.findings import Layer
+from verify.race.cache import NO_BUDGET
 
 if TYPE_CHECKING:
     from verify.facts.state import State
@@ -23,7 +24,9 @@ def lane(device: str, state: State) -> Verdict:
     if not mine:
         return not_recorded(f"a lane {device}")
     evidence = tuple(found.evidence for found in mine)
-    bad = [found for found in mine if found.status != _RAN or found.median is None]
+    ran = [found for found in mine if found.status == _RAN and found.median is not None]
+    late = [found for found in mine if ran and found.reason_id == NO_BUDGET]
+    bad = [found for found in mine if found not in ran and found not in late]
     if bad:
         reasons = "; ".join(
             f"{found.contestant} ({found.name}): {found.status}, {found.reason or 'no reason given'}"
@@ -35,11 +38,12 @@ def lane(device: str, state: State) -> Verdict:
             evidence,
             (Layer.FRAMEWORK, Layer.RACE),
         )
-    times = ", ".join(f"{found.contestant} ({found.name}) {found.median:.4g} s" for found in mine)
-    notes = [warning for found in mine for warning in found.warnings]
+    times = ", ".join(f"{found.contestant} ({found.name}) {found.median:.4g} s" for found in ran)
+    notes = [warning for found in ran for warning in found.warnings]
+    notes += [f"{found.contestant} ({found.name}): {found.reason}" for found in late]
     if notes:
         return warned(
-            f"{count(len(mine), 'lane')} on {device} ran ({times}); "
+            f"{count(len(ran), 'lane')} on {device} ran ({times}); "
             f"{count(len(notes), 'warning')}: {notes[0]}",
             _AGAIN,
             evidence,

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.facts.source import as_list, as_number, as_object, as_text, cite
+from verify.race.words import text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +20,7 @@ class Lane:
     name: str
     status: str
     reason: str | None
+    reason_id: str | None
     median: float | None
     warnings: tuple[str, ...]
     evidence: str
@@ -35,14 +37,20 @@ def lanes(race: Mapping[str, Any]) -> tuple[Lane, ...]:
 
 def _lane(contestant: str, lane: Mapping[str, Any]) -> Lane:
     name, status = as_text(lane.get("name")) or "?", as_text(lane.get("status")) or "?"
-    reason, seconds = as_text(lane.get("reason")), as_number(lane.get("median"))
+    reason, seconds = _said(lane.get("reason")), as_number(lane.get("median"))
     detail = f"median {seconds:.4g} s" if seconds is not None else reason or "no number"
     return Lane(
         contestant=contestant,
         name=name,
         status=status,
         reason=reason,
+        reason_id=as_text(as_object(lane.get("reason")).get("id")),
         median=seconds,
-        warnings=tuple(str(warning) for warning in as_list(lane.get("warnings"))),
+        warnings=tuple(filter(None, map(_said, as_list(lane.get("warnings"))))),
         evidence=cite("race.json", f"{contestant}, {name}: {status}, {detail}"),
     )
+
+
+def _said(message: Any) -> str | None:  # noqa: ANN401  # JSON
+    """Return a message in words; those of an older race are words already."""
+    return text(message) if isinstance(message, dict) else as_text(message)

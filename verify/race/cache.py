@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.race import RACE_VERSION, SCHEMA
-from verify.race.lanes import FAILED, RAN
+from verify.race.lanes import FAILED, INVALID, RAN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+NO_BUDGET = "no-budget"
 
 
 def reusable(
@@ -21,8 +23,8 @@ def reusable(
 ) -> bool:
     """Whether card (its name), driver, image, race version and settings are the same, and the race was whole.
 
-    A race with a lane that failed is run again: what broke it may be gone. An absent lane stays absent
-    for as long as card, driver and image are the same.
+    A race with a lane that failed, was invalid or had no budget left is run again: what was in its way may be
+    gone. Any other absent lane stays absent for as long as card, driver and image are the same.
     """
     try:
         lanes = [lane for contestant in old_race["contestants"] for lane in contestant["lanes"]]
@@ -36,6 +38,7 @@ def reusable(
             and dict(old_race["settings"]) == dict(settings)
         )
         statuses = {lane["status"] for lane in lanes}
+        reasons = {(lane.get("reason") or {}).get("id") for lane in lanes}
     except (KeyError, TypeError, AttributeError, ValueError):
         return False  # an older or a damaged file
-    return same and RAN in statuses and FAILED not in statuses
+    return same and RAN in statuses and not {FAILED, INVALID} & statuses and NO_BUDGET not in reasons

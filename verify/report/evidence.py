@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
 from verify.facts.source import as_list
+from verify.race import SCHEMA
 from verify.race.markdown import markdown as race_page
 from verify.report.files import recover, replace_file, replace_folder
 from verify.report.findings import judge_host
@@ -108,6 +109,9 @@ def _race(path: Path) -> tuple[Json | None, str | None]:
         return None, None
     try:
         race = _json(path)
+        if race.get("schema") != SCHEMA:
+            of = f"of schema {race.get('schema')!r}, this version reads {SCHEMA}"
+            return None, f"{path.name} is no race of this version ({of}): race again"
         race_page(race)
     except VerifyError as error:
         return None, str(error).replace(str(path), path.name)

@@ -188,7 +188,9 @@ def _older_driver_inside(m: Machine) -> None:
 
 def _killed_on_cpu(m: Machine) -> None:
     m.race = race("ran")
-    m.race["contestants"][0]["lanes"][0].update(status="failed", reason="killed", median=None)
+    m.race["contestants"][0]["lanes"][0].update(
+        status="failed", reason={"id": "failed", "error": "killed"}, median=None
+    )
 
 
 def _inside(name: str, **changes: object) -> Change:
@@ -445,6 +447,28 @@ def test_a_race_that_was_not_run_is_skipped() -> None:
     machine.race = None
     found = machine.judge()
     assert {found[name].status for name in ("race.cpu-lane", "race.cuda-lane")} == {Status.SKIP}
+
+
+def test_a_lane_for_which_no_time_was_left_is_a_warning_beside_one_that_ran() -> None:
+    machine = Machine("lab")
+    machine.race = race("ran")
+    late = {"status": "absent", "reason": {"id": "no-budget", "budget_s": 60.0}, "median": None}
+    machine.race["contestants"][1]["lanes"][2].update(late)
+    found = machine.judge()["race.cuda-lane"]
+    assert found.status is Status.WARN
+    assert "budget of 60 s" in found.summary
+    machine.race["contestants"][0]["lanes"][1].update(late)
+    assert machine.judge()["race.cuda-lane"].status is Status.FAIL
+
+
+def test_an_impossible_figure_is_a_failure_in_words() -> None:
+    machine = Machine("lab")
+    machine.race = race("ran")
+    reason = {"id": "over-peak", "tflops": 900.0, "peak_tflops": 82.6, "precision": "float32"}
+    machine.race["contestants"][0]["lanes"][1].update(status="invalid", reason=reason)
+    found = machine.judge()["race.cuda-lane"]
+    assert found.status is Status.FAIL
+    assert "900 TFLOPS is more than the card can do in float32" in found.summary
 
 
 def test_a_runtime_that_the_file_lost_is_a_failure_while_the_daemon_still_has_it() -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.unit.report.helpers import SMI_TABLE, put, recording
+from tests.unit.report.helpers import RACE, SMI_TABLE, put, recording
 from verify.errors import VerifyError
 from verify.report.evidence import nvidia_smi_text, write
 
@@ -135,7 +135,12 @@ def test_no_evidence(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "sentence"),
-    [("{", "race.json is not JSON"), ("{}", "is no race of this version"), ("[]", "JSON")],
+    [
+        ("{", "race.json is not JSON"),
+        ("{}", "is no race of this version"),
+        ("[]", "JSON"),
+        (json.dumps({**RACE, "schema": 1}), "of schema 1, this version reads 2): race again"),
+    ],
 )
 def test_a_damaged_race_is_a_sentence_of_its_host_and_keeps_no_other_from_the_report(
     evidence: Path, text: str, sentence: str
