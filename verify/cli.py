@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import sys
@@ -92,6 +93,9 @@ def _sorry(sentence: str, status: int) -> int:
 
 def entry() -> None:
     """Leave the process with the exit status of ``main``."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what a terminal cannot show is no error of the machine's
     status = main()
     if status == INTERRUPTED:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C on the way out prints no trace

@@ -7,6 +7,7 @@ Accessors tell three things apart that must never be mixed up: an entry that was
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 _ADVICE = "take a new one with `gpu-verify record`"
+# Of these a part cannot be read: cut at the size limit, they count as not recorded.
+_DOCUMENT = re.compile(r"\s*[\[{<]")
+_DOCUMENT_ENDS = (".json", ".yaml", ".yml", ".toml")
 
 
 class RecordingError(VerifyError):
@@ -167,11 +171,13 @@ class Recording:
         entry = self.document.get("files", {}).get(path)
         if entry is None:
             return None
+        text = _text(entry.get("text"))
+        halved = bool(entry.get("cut")) and (path.endswith(_DOCUMENT_ENDS) or _is_document(text))
         return FileEntry(
             path=path,
-            text=_text(entry.get("text")),
+            text=None if halved else text,
             missing=entry.get("missing") is True,
-            error=_text(entry.get("error")),
+            error="cut at the size limit" if halved else _text(entry.get("error")),
             mode=_text(entry.get("mode")),
             mtime=_text(entry.get("mtime")),
             ctime=_text(entry.get("ctime")),
@@ -182,12 +188,15 @@ class Recording:
         entry = self.document.get("commands", {}).get(name)
         if entry is None:
             return None
+        stdout = _text(entry.get("stdout")) or ""
+        if entry.get("stdout_cut") and _is_document(stdout) and not stdout.startswith("["):  # those are lines
+            return None
         argv = entry.get("argv")
         return CommandEntry(
             name=name,
             argv=tuple(str(part) for part in argv) if isinstance(argv, list) else (),
             rc=_integer(entry.get("rc")),
-            stdout=_text(entry.get("stdout")) or "",
+            stdout=stdout,
             stderr=_text(entry.get("stderr")) or "",
             missing=entry.get("missing") is True,
             timed_out=entry.get("timed_out") is True,
@@ -230,6 +239,10 @@ def _section(document: dict[str, Any], name: str) -> dict[str, Any]:
     if not isinstance(section, dict):
         raise RecordingError(f"{name} must be an object, it is {_kind(section)}: {_ADVICE}")
     return section
+
+
+def _is_document(text: str | None) -> bool:
+    return _DOCUMENT.match(text or "") is not None
 
 
 def _kind(value: object) -> str:

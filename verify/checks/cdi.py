@@ -46,8 +46,9 @@ def cdi_spec(state: State) -> Verdict:
         verdict = _stale(state, spec) or _unread(state, spec)
         if verdict is not None:
             return verdict
+    unseen = "" if all(spec.looked for spec in named) else "; whether its files are there was not recorded"
     return _twice(named, toolkit) or passed(
-        f"{named[0].path} describes {len(named[0].devices)} devices: {', '.join(named[0].devices)}",
+        f"{named[0].path} describes {len(named[0].devices)} devices: {', '.join(named[0].devices)}{unseen}",
         toolkit.spec_evidence,
     )
 

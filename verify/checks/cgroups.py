@@ -23,7 +23,7 @@ _ONE_FILE = (
 def no_cgroups(state: State) -> Verdict:
     """Whether the switch fits the kind of the engine that answers."""
     engine, runtime = state.engine, state.runtime
-    if not engine.answers:
+    if not engine.described:
         return not_recorded("docker info")
     if runtime.config_damage:
         return failed(
@@ -77,7 +77,7 @@ def _rootful(state: State) -> Verdict:
 def daemon_reload(state: State) -> Verdict:
     """Whether running containers keep their card when systemd sets the rules anew that it was told of."""
     engine = state.engine
-    if not engine.answers or engine.version is None or engine.cgroup_driver is None:
+    if not engine.described or engine.version is None or engine.cgroup_driver is None:
         return not_recorded("docker info")
     evidence = (f"docker-info: ServerVersion {engine.version}, CgroupDriver {engine.cgroup_driver}",)
     if engine.cgroup_driver != "systemd":

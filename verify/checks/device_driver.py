@@ -34,7 +34,7 @@ def no_device_driver(state: State, known: Cause) -> tuple[str, str, tuple[str, .
     if engine.version and gpus_by_cdi(engine.version):
         # It asks the CDI specification first, and the hook then.
         because = (*because, "toolkit.cdi-spec", "runtime.cdi-enabled")
-        if not engine.cdi_devices:
+        if engine.described and not engine.cdi_devices:
             found = f"{meaning}it found no CDI device of NVIDIA's, and no hook when it started"
             remedy = "systemctl restart nvidia-cdi-refresh && nvidia-ctk cdi list && systemctl restart docker"
             return found, remedy, engine.evidence[:1], because

@@ -100,7 +100,7 @@ _STRANGERS = {
 def kind(state: State) -> Verdict:
     """Whether the daemon that answers reads the system's daemon.json, or knows the cards anyway (A6)."""
     engine = state.engine
-    if not engine.answers:
+    if not engine.described:
         return not_recorded("docker info")
     context = f"docker-context: {engine.contexts[0]} is in use" if engine.contexts else ""
     evidence = (*engine.evidence[:1], *((context,) if context else ()))

@@ -50,7 +50,7 @@ def _ready(fabric: FabricFacts, switches: int, evidence: tuple[str, ...]) -> Ver
 
 def _none(state: State) -> Verdict:
     """Say that nothing needs one, where somebody looked."""
-    if state.card.pci is None and state.fabric.states is None:
+    if state.card.pci is None:
         return not_recorded("whether there is an NVSwitch")
     return passed(
         "nothing here needs a Fabric Manager: 0 NVSwitches, no card has a fabric",

@@ -29,8 +29,9 @@ def recorded(state: State) -> Verdict:
             evidence,
         )
     if host.uid != 0:
+        who = "not recorded by whom" if host.uid is None else f"recorded as uid {host.uid}"
         return warned(
-            f"recorded as uid {host.uid}: what root alone may read is missing",
+            f"{who}: what root alone may read is missing",
             "record as root: `sudo gpu-verify record`, or --host with a user that has passwordless sudo",
             evidence,
         )

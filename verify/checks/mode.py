@@ -74,8 +74,8 @@ def _advice(state: State, gpus: Run | None, named: Run | None, evidence: tuple[s
     by_gpus, by_runtime = _works(gpus), _works(named)
     if by_gpus and by_runtime is False and state.engine.answers and "nvidia" not in state.engine.runtimes:
         by_runtime = None  # it is not registered: nobody is to use it
-    if by_gpus is False and by_runtime is False:
-        return not_recorded("which form works: neither gives a card, container.run-* say why")
+    if not (by_gpus or by_runtime) and (state.runtime.mode is None or by_gpus is by_runtime is False):
+        return not_recorded("which form works: neither gives a card that we know of, container.run-* say why")
     if old:
         return warned(
             f"{found}; docker compose is {state.runtime.compose}, which refuses {_RUNTIME} in a file of "

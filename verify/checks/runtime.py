@@ -51,7 +51,7 @@ def in_file(state: State) -> Verdict:
 def in_daemon(state: State) -> Verdict:
     """Whether the running daemon has it: the file alone is no proof."""
     engine = state.engine
-    if not engine.answers:
+    if not engine.described:
         return not_recorded("docker info")
     evidence = (f"docker-info: Runtimes: {', '.join(engine.runtimes) or 'none'}",)
     if by_cdi(state):
@@ -87,7 +87,7 @@ def _unknown_to_it(state: State, evidence: tuple[str, ...]) -> Verdict:
 def cdi_enabled(state: State) -> Verdict:
     """Whether the running daemon gives CDI devices."""
     engine = state.engine
-    if not engine.answers or engine.version is None:
+    if not engine.described or engine.version is None:
         return not_recorded("docker info")
     evidence = (f"docker-info: ServerVersion {engine.version}, CDISpecDirs {list(engine.cdi_dirs or ())}",)
     if not has_cdi(engine.version):

@@ -34,6 +34,7 @@ class CdiSpec:
     driver: Version | None = None
     library: str | None = None
     gone: tuple[str, ...] = ()
+    looked: bool = True  # whether anything is known of them
     mode: str | None = None
 
     @property
@@ -93,6 +94,7 @@ def _spec(recording: Recording, entry: FileEntry, document: dict[str, object]) -
         driver=driver,
         library=library,
         gone=tuple(path for path in paths if recording.paths.get(path) is False),
+        looked=not paths or any(path in recording.paths for path in paths),
         mode=entry.mode,
     )
 

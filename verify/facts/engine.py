@@ -27,7 +27,7 @@ _PODMAN = re.compile(r"Emulate Docker CLI using podman|/podman\b")
 
 @dataclass(frozen=True, slots=True)
 class EngineFacts:
-    """``answers`` is about the daemon; a client alone also prints an info.
+    """``answers`` is about the daemon; a client alone also prints an info. ``described``: with its info.
 
     ``stranger`` names a daemon that does not read this system's daemon.json; ``hooked`` are the running
     containers whose card the toolkit's hook may have given. ``root`` is where it keeps its data,
@@ -38,6 +38,7 @@ class EngineFacts:
     recorded: bool
     client: bool
     daemon_installed: bool | None
+    described: bool
     answers: bool
     timed_out: bool
     denied: bool
@@ -82,7 +83,8 @@ def engine_facts(recording: Recording) -> EngineFacts:
         recorded=bool(asked),
         client=any(not entry.missing for entry in asked),
         daemon_installed=_installed(recording, unit),
-        answers=bool(document),
+        described=bool(document),
+        answers=bool(document) or (info is None and _version(version, document) is not None),
         timed_out=any(entry.timed_out for entry in asked),
         denied=any(_DENIED.search(entry.said) for entry in asked),
         unit_state=unit.get("ActiveState"),

@@ -46,7 +46,7 @@ def challenges(text: str) -> dict[str, dict[str, str]]:
 def wait_s(text: str | None, number: int) -> float:
     """Return how long to wait: as ``Retry-After`` says, in seconds or as a date, else longer each time."""
     text = (text or "").strip()
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return float(min(int(text[:9]), 10**6))
     try:
         until = email.utils.parsedate_to_datetime(text)

@@ -103,7 +103,7 @@ def _machines(seen: State) -> tuple[Machine, ...]:
 def _hook(seen: State) -> bool | None:
     """Whether the toolkit's hook looks at the demand of whatever asks for a card by ``--gpus``."""
     engine = seen.engine
-    if not engine.answers or engine.version is None:
+    if not engine.described or engine.version is None:
         return None
     by_cdi = gpus_by_cdi(engine.version) and bool(engine.cdi_devices)
     return not by_cdi and not seen.runtime.disable_require

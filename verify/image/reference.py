@@ -18,6 +18,14 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}|sha512:[0-9a-f]{128}")
 _EXAMPLE = "registry.example.com:5000/team/race:1.0, nvidia/cuda:12.8.1-base-ubuntu24.04"
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is this machine's own."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
 @dataclass(frozen=True, slots=True)
 class Reference:
     """One image; by its digest where it has one, and by its tag otherwise."""
@@ -51,10 +59,7 @@ class Reference:
     def loopback(self) -> bool:
         """Whether the registry is this machine: there, and nowhere else, Docker speaks plain HTTP unasked."""
         host = self.registry if self.registry.endswith("]") else self.registry.rsplit(":", 1)[0]
-        try:
-            return ipaddress.ip_address(host.strip("[]")).is_loopback
-        except ValueError:
-            return host == "localhost"
+        return is_loopback(host.strip("[]"))
 
     def __str__(self) -> str:
         tag = f":{self.tag}" if self.tag else ""

@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from verify.errors import VerifyError
 from verify.image.challenge import basic, challenges, clean, fits_header, said, wait_s
 from verify.image.credentials import Found
-from verify.image.reference import is_digest
+from verify.image.reference import is_digest, is_loopback
 from verify.image.refusals import altered, limited, refused, unknown
 from verify.image.web import Answer, UnencryptedError
 
@@ -151,7 +151,12 @@ class Registry:
             parts = urlsplit(realm)
         except ValueError:
             parts = urlsplit("")
-        if parts.scheme not in ("https", "http") or (parts.scheme == "http" and self.scheme == "https"):
+        if parts.scheme not in ("https", "http") or not parts.hostname:
+            raise VerifyError(
+                f"{self.reference.host} sends us for a token to {clean(realm, 80)!r}, which is no address: "
+                "ask who runs it"
+            )
+        if parts.scheme == "http" and (self.scheme == "https" or not is_loopback(parts.hostname)):
             raise VerifyError(
                 f"{self.reference.host} sends us for a token to {clean(realm, 80)!r}, which has no TLS: "
                 "no login is sent there"

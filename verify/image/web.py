@@ -90,6 +90,8 @@ class Web:
             try:
                 following = urljoin(url, goal)
                 same = _origin(following) == _origin(url)
+                if urlsplit(following).scheme not in ("http", "https"):
+                    raise ValueError(following)  # noqa: TRY301  # told like the others
             except ValueError:
                 raise VerifyError(f"{_place(url)} sends us to an address that is none") from None
             if urlsplit(url).scheme == "https" and urlsplit(following).scheme != "https":
@@ -122,7 +124,7 @@ class Web:
     def _body(self, response: requests.Response, url: str, limit: int) -> bytes:
         length = response.headers.get("Content-Length", "")
         pieces, size = [], 0
-        if length.isdigit() and int(length) > limit:
+        if length.isascii() and length.isdigit() and int(length) > limit:
             raise _too_much(url, limit)
         for piece in response.raw.stream(_PIECE, decode_content=False):
             size += len(piece)

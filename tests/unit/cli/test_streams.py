@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,3 +39,10 @@ def test_a_full_disk_is_one_sentence(recording: Path) -> None:
     assert done.returncode == 2
     assert done.stderr.startswith("gpu-verify: No space left on device")
     assert "Traceback" not in done.stderr
+
+
+def test_what_a_terminal_cannot_show_is_no_error(recording: Path) -> None:
+    told = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "80"}
+    done = subprocess.run([*DOCTOR[:4], "--recording", recording], capture_output=True, env=told, check=False)
+    assert (done.returncode, done.stderr) == (1, b"")
+    assert done.stdout.isascii()
