@@ -66,26 +66,26 @@ def _decide(contestant: Mapping[str, Any], race: Mapping[str, Any], why: Sequenc
 
 def _by_money(found: Bill) -> Message:
     price_ratio = found.price_ratio
-    if price_ratio is None:
-        return message("decision-none")
-    if price_ratio >= found.high:
+    if price_ratio is None or price_ratio >= found.high:
         return message("decision-not-price", **costs(found))
-    if price_ratio > found.low:
-        return message(
-            "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
-        )
     if price_ratio <= 1 <= found.low:  # no dearer by the hour, and faster
         return message("decision-take", **costs(found))
-    counts = [pays_above(found.card_s * r, found.card_s, price_ratio) for r in (found.ratio, found.low)]
-    count, careful = counts
+    count, careful = (
+        pays_above(found.card_s * r, found.card_s, price_ratio) for r in (found.ratio, found.low)
+    )
     if count is None or careful is None:
-        return message(
-            "decision-undecided-price", price_ratio=significant(price_ratio), low=found.low, high=found.high
-        )
+        ends = {"low": found.low, "high": found.high}
+        return message("decision-undecided-price", price_ratio=significant(price_ratio), **ends)
     if careful == 0:
         return message("decision-take", **costs(found))
-    most = int(significant(max(count, careful)))
+    most = _rounded_up(max(count, careful))
     return message("decision-above-trainings", count=int(significant(count)), careful=most)
+
+
+def _rounded_up(count: int) -> int:
+    """Return a number of two digits that is no smaller: what is to be certain is not rounded down."""
+    step = 10 ** max(0, len(str(count)) - 2)
+    return -(-count // step) * step
 
 
 def _by_time(found: Bill, contestant: Mapping[str, Any], race: Mapping[str, Any], why: set[str]) -> Message:

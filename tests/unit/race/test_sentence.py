@@ -2,76 +2,176 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.unit.race import fakes
-from verify.race.lanes import Outcome
-from verify.race.markdown import markdown
-from verify.race.running import judge
-from verify.race.sentence import sentence
+import pytest
 
+from tests.unit.race import recorded
+from verify.race.sentence import clause, seconds, sentence
+from verify.race.words import LANGUAGES
+
+Json = dict[str, Any]
 REASON = "torch 2.13.0+cpu is a CPU build: install a CUDA build of it"
 
 
-def judged(*outcomes: Outcome, name: str = "network") -> dict[str, Any]:
-    lanes = tuple(o.lane for o in outcomes)
-    return {**judge(fakes.contestant(None, lanes), outcomes), "name": name}  # type: ignore[arg-type]
+def bare(document: str = "gaming-card", *names: str) -> Json:
+    """A race with nothing in it that explains anything."""
+    race = recorded.document(document)
+    race["contestants"] = [c for c in race["contestants"] if c["name"] in (names or ("network",))]
+    for contestant in race["contestants"]:
+        for lane in contestant["lanes"]:
+            lane.update(usage=None, time=None, work=None, warmups=[])
+        contestant["lanes"] = [lane for lane in contestant["lanes"] if lane["counts"]]
+    race["card"] = None
+    return race
 
 
-def absent(reason: str = REASON) -> Outcome:
-    return Outcome(fakes.CUDA_LANE, "absent", reason=reason)
+def times(race: Json, cpu: float, card: float, spread: float = 0.0) -> Json:
+    """The same race with other times, and what follows from them."""
+    for name, median in (("cpu", cpu), ("cuda", card)):
+        recorded.lane(race, "network", name).update(
+            median=median, transfer_in=None, transfer_out=None, total=None if name == "cpu" else median
+        )
+    ratio = cpu / card
+    recorded.contestant(race, "network").update(
+        ratio=ratio, ratio_interval=[ratio * (1 - spread), ratio * (1 + spread)]
+    )
+    return race
 
 
 def test_about_a_card_that_did_not_run_nothing_is_said() -> None:
-    race = fakes.race(
-        [
-            judged(fakes.ran(fakes.CPU_LANE, 2.0), absent()),
-            judged(fakes.ran(fakes.CPU_LANE, 0.5), absent(), name="fraud"),
-        ]
-    )
-    assert sentence(race) == (
-        "The small network takes 2 s and the fraud regression takes 500 ms on the CPU (2 threads); "
+    assert sentence(recorded.document("no-card")) == (
+        "The small network takes 2.1 s and the fraud regression takes 310 ms on the CPU (8 threads); "
         f"about a card nothing is said, because {REASON}."
     )
 
 
 def test_the_card_wins() -> None:
-    race = fakes.race([judged(fakes.ran(fakes.CPU_LANE, 2.0), fakes.ran(fakes.CUDA_LANE, 0.5))])
-    assert (
-        sentence(race) == "The card trains the small network 4 times as fast as the CPU (500 ms against 2 s)."
+    assert sentence(times(bare(), 2.0, 0.5)) == (
+        "The card trains the small network 4 times as fast as the CPU (500 ms against 2 s)."
     )
 
 
 def test_the_cpu_wins() -> None:
-    race = fakes.race([judged(fakes.ran(fakes.CPU_LANE, 2.0), fakes.ran(fakes.CUDA_LANE, 4.0))])
-    assert sentence(race) == "The CPU trains the small network 2 times as fast as the card (4 s against 2 s)."
+    assert sentence(times(bare(), 2.0, 4.0)) == (
+        "The CPU trains the small network 2 times as fast as the card (4 s against 2 s)."
+    )
 
 
-def test_overlapping_samples_are_no_victory() -> None:
-    race = fakes.race([judged(fakes.ran(fakes.CPU_LANE, 2.0, 3.0), fakes.ran(fakes.CUDA_LANE, 1.9, 2.1))])
+def test_an_interval_around_1_is_no_victory() -> None:
+    assert sentence(times(bare(), 2.0, 1.9, spread=0.1)) == (
+        "For the small network card and CPU cannot be told apart (1.9 s against 2 s)."
+    )
+
+
+def test_neither_is_a_ratio_whose_interval_nobody_knows() -> None:
+    race = times(bare(), 2.0, 0.5)
+    recorded.contestant(race, "network")["ratio_interval"] = None
     assert "cannot be told apart" in sentence(race)
 
 
+@pytest.mark.parametrize(
+    ("cpu", "said"), [(247.0, "120 times"), (2.4691, "1.2 times"), (4000.0, "2000 times")]
+)
+def test_a_factor_has_the_digits_that_mean_something(cpu: float, said: str) -> None:
+    assert said in sentence(times(bare(), cpu, 2.0))
+
+
 def test_one_compared_and_one_not() -> None:
-    race = fakes.race([
-        judged(fakes.ran(fakes.CPU_LANE, 2.0), fakes.ran(fakes.CUDA_LANE, 0.5)),
-        judged(fakes.ran(fakes.CPU_LANE, 0.5), absent("RuntimeError: out of memory"), name="fraud"),
-    ])  # fmt: skip
+    race = times(bare("gaming-card", "network", "fraud"), 2.0, 0.5)
+    fraud = recorded.contestant(race, "fraud")
+    fraud.update(ratio=None, ratio_interval=None, ratio_against=None, ratio_card=None)
+    failed = {"id": "failed", "error": "RuntimeError: out of memory"}
+    recorded.lane(race, "fraud", "cuda").update(status="failed", reason=failed, median=None, samples=[])
     assert sentence(race) == (
         "The card trains the small network 4 times as fast as the CPU (500 ms against 2 s); "
-        "the fraud regression takes 500 ms on the CPU (2 threads); "
+        "the fraud regression takes 310 ms on the CPU (8 threads); "
         "about the card nothing more is said, because RuntimeError: out of memory."
     )
 
 
+def test_a_result_that_differs_is_why_nothing_is_said_and_other_warnings_are_not() -> None:
+    race = recorded.document("gaming-card")
+    race["contestants"] = race["contestants"][:1]
+    recorded.contestant(race, "network").update(ratio=None, ratio_interval=None)
+    differs = {"id": "differs", "lane": "cpu", "what": "accuracy", "a": 0.94, "b": 0.52}
+    recorded.lane(race, "network", "cuda")["warnings"] = [
+        {"id": "few-samples", "count": 3, "least": 6},
+        differs,
+    ]
+    assert sentence(race).endswith(
+        "because the result differs from lane cpu: accuracy 0.94 against 0.52; its time is not compared."
+    )
+
+
 def test_nothing_ran() -> None:
-    race = fakes.race([judged(absent("torch is not installed for this Python"))])
+    race = recorded.document("no-card")
+    missing = {"id": "absent-library", "library": "torch"}
+    for contestant in race["contestants"]:
+        for lane in contestant["lanes"]:
+            lane.update(status="absent", reason=missing, median=None)
     assert sentence(race) == "Nothing was measured: torch is not installed for this Python."
+    assert sentence(race, "fr") == "Rien n’a été mesuré : torch n’est pas installé pour ce Python."  # noqa: RUF001
 
 
-def test_the_page_has_a_row_a_lane_and_no_number_for_an_absent_one() -> None:
-    race = fakes.race([judged(fakes.ran(fakes.CPU_LANE, 2.0, 2.5, 2.0), absent())], simulated=True)
-    page = markdown(race)
-    assert "# The race on here (simulated card)" in page
-    assert "| network | cpu (torch) | 2 s | 2 s to 2.5 s | 9 s | - | accuracy 0.9 |" in page
-    assert f"| network | cuda (torch) | absent: {REASON} | - | - | - | - |" in page
-    assert "- network, lane cpu: only 3 repeats" in page
-    assert markdown(race) == page
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("copy-bound", "the copy cost more than the computation"),
+        ("few-cores", "the ratio flatters the card"),
+        ("float64-gaming", "1/64 of its float32 rate"),
+        ("slept", "the card slept (12% busy), the batch of 16 is too small"),
+        ("gaming-card", "you do not need one"),
+        ("over-peak", "1640 TFLOPS is more than the card can do in float32 (82.6 TFLOPS)"),
+        ("lost", "The CPU trains the small network 2 times as fast as the card"),
+        ("not-significant", "cannot be told apart"),
+    ],
+)
+def test_the_sentence_has_what_is_most_telling(document: str, said: str) -> None:
+    assert said in sentence(recorded.document(document))
+
+
+@pytest.mark.parametrize("document", recorded.NAMES)
+def test_the_document_keeps_the_sentence_that_its_numbers_lead_to(document: str) -> None:
+    race = recorded.document(document)
+    assert race["sentence"] == sentence(race)
+
+
+def test_the_same_in_french() -> None:
+    assert sentence(recorded.document("no-card"), "fr").startswith(
+        "Le petit réseau prend 2,1 s et la régression de fraude prend 310 ms "
+        "sur le CPU (8 fils d’exécution) ; "  # noqa: RUF001
+    )
+    assert sentence(times(bare(), 2.0, 0.8), "fr") == (
+        "La carte entraîne le petit réseau 2,5 fois plus vite que le CPU (800 ms contre 2 s)."
+    )
+
+
+def test_one_thread_is_one() -> None:
+    race = recorded.document("no-card")
+    race["cpu"]["threads"] = 1
+    assert "on the CPU (1 thread);" in sentence(race)
+    assert "sur le CPU (1 fil d’exécution) ;" in sentence(race, "fr")  # noqa: RUF001
+    race["cpu"]["threads"] = None
+    assert "on the CPU;" in sentence(race)
+
+
+@pytest.mark.parametrize(
+    ("value", "said"),
+    [(0.0004, "0.4 ms"), (0.9994, "999 ms"), (1.0, "1 s"), (179.4, "179 s"), (180, "3 min"), (14_400, "4 h")],
+)
+def test_a_time_is_said_in_the_unit_of_a_person(value: float, said: str) -> None:
+    assert seconds(value) == said
+
+
+def test_a_script_of_the_user_s_has_a_title_and_others_have_their_names() -> None:
+    race = times(bare(), 2.0, 0.5)
+    found = recorded.contestant(race, "network")
+    for name, said in (("script", "your script"), ("other", "other")):
+        found["name"] = name
+        assert f"The card trains {said} 4 times" in sentence(race)
+    assert clause(recorded.contestant(recorded.document("no-card"), "network")) is None
+
+
+def test_every_language_has_a_sentence_for_every_document() -> None:
+    for name in recorded.NAMES:
+        said = {lang: sentence(recorded.document(name), lang) for lang in LANGUAGES}
+        assert len(set(said.values())) == len(LANGUAGES)

@@ -1,0 +1,180 @@
+"""race.md: every number from its document, in both languages, and nothing where nothing was measured."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.unit.race import recorded
+from verify.race import decision, price, shares, why
+from verify.race.markdown import markdown
+from verify.race.words import LANGUAGES, catalogue, text
+
+everywhere = pytest.mark.parametrize("document", recorded.NAMES)
+in_both = pytest.mark.parametrize("lang", LANGUAGES)
+
+
+def lines(document: str, lang: str = "en") -> list[str]:
+    return markdown(recorded.document(document), lang).splitlines()
+
+
+def row(page: list[str], start: str) -> list[str]:
+    found = next(line for line in page if line.startswith(f"| {start}"))
+    return [cell.strip() for cell in found.strip("|").split("|")]
+
+
+@everywhere
+@in_both
+def test_tables_are_whole_and_the_page_is_the_same_every_time(document: str, lang: str) -> None:
+    page = markdown(recorded.document(document), lang)
+    assert page == markdown(recorded.document(document), lang)
+    width = 0
+    for line in page.splitlines():
+        cells = line.count("|") if line.startswith("|") else 0
+        assert not cells or not width or cells == width, line
+        width = cells
+
+
+@everywhere
+@in_both
+def test_no_message_is_left_without_words(document: str, lang: str) -> None:
+    page = markdown(recorded.document(document), lang)
+    assert not re.search(r"\b[a-z]+(-[a-z0-9]+)+: \w+=", page)
+    assert "{" not in page
+    assert "None" not in page
+
+
+@everywhere
+def test_every_message_is_in_the_catalogue(document: str) -> None:
+    race = recorded.document(document)
+    peak = (race["card"] or {}).get("peak")
+    found = [reason for reasons in why.reasons(race).values() for reason in reasons]
+    found += decision.decide(race).values()
+    for contestant in race["contestants"]:
+        bill = price.bill(contestant, race["prices"])
+        found += price.lines(bill) if bill else []
+        found += [fact for lane in contestant["lanes"] for fact in shares.facts(lane, peak)]
+    assert [message["id"] for message in found if message["id"] not in catalogue("en")] == []
+    assert [message for message in found if text(message).startswith(f"{message['id']}:")] == []
+
+
+@everywhere
+def test_french_has_no_decimal_point(document: str) -> None:
+    # What has a version, a date or a document's name in it is copied as it is.
+    kept = re.compile(r"torch \d|versions|pilote|mesuré le|capacité|\.md")
+    page = [line for line in lines(document, "fr") if not kept.search(line)]
+    assert [line for line in page if re.search(r"\d\.\d", line)] == []
+
+
+@everywhere
+def test_french_has_none_of_the_english_headings(document: str) -> None:
+    english = [line for line in lines(document) if line.startswith("## ") and line != "## Conditions"]
+    assert english
+    assert not set(english) & set(lines(document, "fr"))
+
+
+def test_the_table_that_people_commit() -> None:
+    page = lines("prices")
+    assert row(page, "contestant") == [
+        "contestant",
+        "CPU",
+        "card",
+        "ratio",
+        "copy",
+        "cost of a thousand",
+        "sentence",
+    ]
+    assert row(page, "the small network") == [
+        "the small network",
+        "2.1 s",
+        "104 ms",
+        "20.1 (19.7 to 20.5)",
+        "4.3%",
+        "0.0261 EUR against 0.117 EUR",
+        (
+            "the card was 97% busy, the factory really works; "
+            "mixed precision (bfloat16) would give 1.7 times more (not in the ratio); "
+            "take it only above 6,900 trainings a day, 7,000 to be certain (machines rented by the hour)"
+        ),
+    ]
+
+
+def test_a_machine_without_a_card_has_the_reason_and_no_figure_for_it() -> None:
+    page = lines("no-card")
+    reason = "torch 2.13.0+cpu is a CPU build: install a CUDA build of it"
+    assert row(page, "the small network") == [
+        *("the small network", "2.1 s", f"absent: {reason}", "-", "-", "-", reason)
+    ]
+    assert row(page, "network | cuda (torch, float32)") == [
+        *("network", "cuda (torch, float32)", f"absent: {reason}", "-", "-", "-", "-")
+    ]
+    assert not any(line in page for line in ("## Why", "## What it costs"))
+    assert page[0] == "# The race on example-1"
+
+
+def test_a_simulated_card_is_called_one_where_a_person_looks_first() -> None:
+    assert lines("gaming-card")[0] == "# The race on simulated-4090 (simulated card)"
+    assert lines("gaming-card", "fr")[0] == "# La course sur simulated-4090 (carte simulée)"
+
+
+def test_an_impossible_figure_is_in_no_cell() -> None:
+    page = lines("over-peak")
+    assert row(page, "the small network")[2].startswith("not valid: 1640 TFLOPS is more")
+    assert row(page, "the small network")[3:6] == ["-", "-", "-"]
+
+
+def test_a_lane_has_its_interval_with_the_confidence_its_first_call_and_its_copies() -> None:
+    page = lines("gaming-card")
+    assert row(page, "network | cuda (torch, float32)") == [
+        *("network", "cuda (torch, float32)", "100 ms", "99 ms to 101 ms (94%)", "840 ms", "4 ms, 0.5 ms"),
+        "loss 0.31, accuracy 0.941",
+    ]
+    assert "cuda-mixed (torch, bfloat16; not in the ratio)" in row(page, "network | cuda-mixed")[1]
+    assert any(line.startswith("- network, cuda: the card 97% busy, clock 2490 to 2520 MHz") for line in page)
+
+
+def test_the_sweep_says_from_which_size_with_and_without_the_copy() -> None:
+    page = lines("gaming-card")
+    assert "- matrix product, n: the card wins without the copy from 118 on (104 to 133)" in page
+    assert "- matrix product, n: the card wins with the copy from 287 on (260 to 318)" in page
+    assert row(page, "matrix product, n | 1,024") == [
+        "matrix product, n",
+        "1,024",
+        "3.2 ms",
+        "0.06 ms",
+        "0.96 ms",
+    ]
+    alone = lines("no-card")
+    assert row(alone, "matrix product, n | 64")[2:] == ["0.004 ms", "-", "-"]
+    assert "- matrix product, n: the card wins without the copy from a size that is not known" in alone
+
+
+def test_warnings_stand_by_their_lane() -> None:
+    assert "- network, cpu: the CPU lane ran on 2 of 64 cores" in lines("few-cores")
+    assert "## Warnings" not in lines("gaming-card")
+
+
+def test_what_the_race_ran_on() -> None:
+    page = "\n".join(lines("few-cores"))
+    assert "- CPU: Simulated CPU, 64 of 64 cores, a quota of 2 cores, torch threads: 2, load 0.2" in page
+    assert "82.6 TFLOPS (NVIDIA Ada GPU architecture whitepaper" in page
+    assert "in 58.4 s of a budget of 60 s" in page
+    race = recorded.document("no-card")
+    race["settings"]["quick"] = True
+    race["elapsed_s"] = None
+    race["image_digest"] = "sha256:abc"
+    said = markdown(race)
+    assert "the numbers say little" in said
+    assert "- card: none seen" in said
+    assert "- image: sha256:abc" in said
+    assert "- taken 2026-12-02T10:00:00Z\n" in said
+
+
+def test_what_would_break_a_table_is_kept_from_it() -> None:
+    race: dict[str, Any] = recorded.document("no-card")
+    lane = recorded.lane(race, "network", "cuda")
+    lane.update(status="failed", reason={"id": "failed", "error": "a | b\nc"})
+    (found,) = [line for line in markdown(race).splitlines() if line.startswith("| network | cuda (torch, f")]
+    assert r"failed: a \| b c |" in found
