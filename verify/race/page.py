@@ -182,9 +182,12 @@ def _list(lines: Sequence[str]) -> str:
 
 def _table(section: str, names: Sequence[str], rows: Sequence[Sequence[str]], lang: str) -> str:
     """Return a table; it says its roles, for a narrow screen shows it as blocks and would lose them."""
-    heads = [escape(text(message(name), lang)) for name in names]
-    head = "".join(f'<th scope="col" role="columnheader">{name}</th>' for name in heads)
-    body = "".join(f'<tr role="row">{_cells(heads, row)}</tr>' for row in rows)
+    heads = [text(message(name), lang) for name in names]
+    labels = [
+        f"{name}{text(message('colon'), lang)}" for name in heads
+    ]  # beside each cell where it is narrow
+    head = "".join(f'<th scope="col" role="columnheader">{escape(name)}</th>' for name in heads)
+    body = "".join(f'<tr role="row">{_cells(labels, row)}</tr>' for row in rows)
     return (
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{section}"><table role="table">'
         f'<thead role="rowgroup"><tr role="row">{head}</tr></thead><tbody role="rowgroup">{body}</tbody>'
@@ -192,7 +195,9 @@ def _table(section: str, names: Sequence[str], rows: Sequence[Sequence[str]], la
     )
 
 
-def _cells(heads: Sequence[str], row: Sequence[str]) -> str:
+def _cells(labels: Sequence[str], row: Sequence[str]) -> str:
     first, *rest = (escape(cell) for cell in row)
-    cells = "".join(f'<td role="cell" data-name="{heads[k]}">{cell}</td>' for k, cell in enumerate(rest, 1))
+    cells = "".join(
+        f'<td role="cell" data-name="{escape(labels[k])}">{cell}</td>' for k, cell in enumerate(rest, 1)
+    )
     return f'<th scope="row" role="rowheader">{first}</th>{cells}'

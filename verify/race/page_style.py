@@ -1,4 +1,4 @@
-"""How race.html looks: light and dark, wide and narrow, on paper; in the reader's own font, nothing loaded."""
+"""How race.html looks: light and dark, wide and narrow, on paper; in the reader's font, nothing loaded."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ STYLE = """
 :root { color-scheme: light dark; --back: #fff; --ink: #1a1a1a; --mute: #555; --grid: #d5d5d5;
   --link: #005a8e; --note: #fff3d6 }
 @media (prefers-color-scheme: dark) {
-  :root { --back: #14171a; --ink: #f0f0f0; --mute: #b5b5b5; --grid: #3c4248; --link: #7cc4f5; --note: #3a2f12 }
+  :root { --back: #14171a; --ink: #f0f0f0; --mute: #b5b5b5; --grid: #3c4248;
+    --link: #7cc4f5; --note: #3a2f12 }
 }
 * { box-sizing: border-box }
 html { background: var(--back); color: var(--ink); line-height: 1.5;
@@ -39,7 +40,7 @@ figure svg { display: block; max-width: 100%; height: auto; border: 1px solid va
   thead { position: absolute; clip-path: inset(50%); height: 1px; width: 1px; overflow: hidden }
   tr { border-bottom: 2px solid var(--ink); padding: .5rem 0 }
   th, td { border: 0; padding: .1rem 0 }
-  td::before { content: attr(data-name) ": "; color: var(--mute) }
+  td::before { content: attr(data-name); color: var(--mute) }
 }
 @media print {
   nav { display: none }

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     Document = Mapping[str, Any]
 
-WIDE, NARROW = 760, 380
+WIDE, NARROW = 760, 344
 
 
 def svg(

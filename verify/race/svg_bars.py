@@ -106,7 +106,7 @@ def _lane(canvas: Canvas, lane: Document, scale: Scale | None, lang: str) -> Non
     fits = width_of(name) + width_of(said, "small bold") + MARGIN < canvas.right - MARGIN
     canvas.y += 0 if fits else LINE
     canvas.text(canvas.right if fits else MARGIN, canvas.y, said, "small bold", "end" if fits else "start")
-    canvas.y += 5
+    canvas.y += 8
     _bar(canvas, lane, scale)
     for warning in lane["warnings"]:
         canvas.say(text(message("svg-warning", warning=warning), lang), "small mute")
