@@ -14,6 +14,7 @@ KEY: dict[str, Any] = {"card": "A card", "driver": "550.1", "image_digest": "sha
 OLD = json.loads(json.dumps(fakes.race(
     [{"name": "network", "lanes": [{"status": "ran"}, {"status": "absent"}]}], settings=SETTINGS
 )))  # fmt: skip
+LATE = {"id": "no-budget", "budget_s": 60.0}
 
 
 def test_the_same_is_reused() -> None:
@@ -28,6 +29,7 @@ def test_the_same_is_reused() -> None:
         {"driver": "580.1"},
         {"image_digest": None},
         {"settings": settings_for(7).document()},
+        {"settings": settings_for(budget_s=30.0).document()},
         {"settings": settings_for(quick=True).document()},
     ],
     ids=str,
@@ -40,14 +42,28 @@ def test_anything_else_is_run_again(change: dict[str, Any]) -> None:
     "old",
     [
         {},
-        {**OLD, "schema": 2},
-        {**OLD, "versions": {"race": 0}},
+        {**OLD, "schema": 1},
+        {**OLD, "versions": {"race": 1}},
         {**OLD, "contestants": None},
         {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "failed"}]}]},
+        {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "invalid"}]}]},
+        {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "absent", "reason": LATE}]}]},
+        {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "absent", "reason": "words"}]}]},
         {**OLD, "contestants": [{"lanes": [{"status": "absent"}]}]},
         {**OLD, "card": "A card"},
     ],
-    ids=["empty", "schema", "version", "damaged", "failed lane", "nothing ran", "card of another shape"],
+    ids=[
+        "empty",
+        "schema",
+        "version",
+        "damaged",
+        "failed lane",
+        "invalid lane",
+        "no budget left",
+        "old reason",
+        "nothing ran",
+        "card of another shape",
+    ],
 )
 def test_an_old_or_a_broken_race_is_run_again(old: dict[str, Any]) -> None:
     assert not reusable(old, **KEY)

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import contextlib
+from typing import Any
+
 import pytest
 
 from tests.unit.race.fakes import QueueDevice
-from verify.race.clock import Clock, repeat
+from verify.race.clock import Clock, Plan, Timings, repeat
 
 
 def test_the_clock_waits_for_queued_work() -> None:
@@ -27,25 +30,74 @@ def test_work_queued_before_is_not_counted() -> None:
     )
 
 
-def test_warm_ups_stand_apart_and_starts_are_fresh() -> None:
+def queued(todo: list[float], plan: Plan, said: list[str] | None = None) -> tuple[Timings, str, str]:
     device = QueueDevice()
-    todo = [30.0, 1.0, 3.0, 2.0]
-    said: list[str] = []
-    timings, result = repeat(
-        Clock(device.now, device.synchronize),
+    clock = Clock(device.now, device.synchronize)
+    return repeat(
+        clock,
         lambda: device.launch(9.0),
-        lambda _: device.launch(todo.pop(0)),
-        warmups=1,
-        repeats=3,
-        progress=said.append,
+        lambda _: device.launch(todo.pop(0) if len(todo) > 1 else todo[0]),
+        plan=plan,
+        progress=[].append if said is None else said.append,  # type: ignore[arg-type]
     )
+
+
+def test_warm_ups_stand_apart_and_starts_are_fresh() -> None:
+    said: list[str] = []
+    timings, ended, result = queued([30.0, 1.0, 3.0, 2.0], Plan(least=3, most=3), said)
     assert timings.warmups == pytest.approx((30.0,), abs=1e-4)
     assert timings.samples == pytest.approx((1.0, 3.0, 2.0), abs=1e-4)
-    assert result == "launched"
-    assert [line.split(":")[0] for line in said] == ["warm-up 1/1", "repeat 1/3", "repeat 2/3", "repeat 3/3"]
+    assert (ended, result) == ("most", "launched")
+    assert [line.split(":")[0] for line in said] == ["warm-up 1", "repeat 1", "repeat 2", "repeat 3"]
+
+
+def test_short_warm_ups_go_on_until_the_device_is_warm() -> None:
+    timings, _, _ = queued([0.3, 0.1], Plan(warm_s=0.55, least=1, most=1))
+    assert timings.warmups == pytest.approx((0.3, 0.1, 0.1, 0.1), abs=1e-4)
+    assert len(queued([1e-6], Plan(warm_s=60.0, least=1, most=1))[0].warmups) == 20
+
+
+def test_it_ends_as_soon_as_the_median_is_known() -> None:
+    timings, ended, _ = queued([1.0], Plan())
+    assert (len(timings.samples), ended) == (6, "precise")
+
+
+def test_noise_is_repeated_until_the_share_is_used_or_there_are_enough() -> None:
+    noise = [1.0, *[1.0, 2.0] * 200]
+    timings, ended, _ = queued(list(noise), Plan(until=150.0))
+    assert ended == "budget"
+    assert 10 <= len(timings.samples) < 20
+    timings, ended, _ = queued(list(noise), Plan())
+    assert (len(timings.samples), ended) == (100, "most")
+
+
+def test_the_fewest_are_made_beyond_the_share() -> None:
+    timings, ended, _ = queued([4.0], Plan(share=5.0, until=5.0))
+    assert (len(timings.samples), ended) == (3, "budget")
+
+
+def test_a_repeat_longer_than_the_whole_share_is_the_only_one() -> None:
+    timings, ended, _ = queued([6.0], Plan(share=5.0, until=5.0))
+    assert (len(timings.samples), ended) == (1, "budget")
+
+
+def test_the_end_of_the_race_is_the_end() -> None:
+    timings, ended, _ = queued([4.0], Plan(share=50.0, until=50.0, end=45.0))
+    assert (len(timings.samples), ended) == (2, "budget")
+
+
+def test_a_repeat_is_told_with_the_interval_so_far_and_watched() -> None:
+    heard: list[Any] = []
+    watch = contextlib.ExitStack()
+    watch.callback(heard.append, "unwatched")
+    said: list[str] = []
+    queued([7.0, 1.0, 2.0], Plan(least=2, most=2, watched=watch, told=lambda *what: heard.append(what)), said)
+    assert said == []
+    assert [what[0] for what in heard[:2]] == [1, 2]
+    assert heard[1][2] == pytest.approx((1.0, 2.0), abs=1e-4)
+    assert heard[2:] == ["unwatched"]
 
 
 def test_no_repeats_is_no_measurement() -> None:
-    clock = Clock(lambda: 0.0, lambda: None)
     with pytest.raises(ValueError, match="at least one repeat"):
-        repeat(clock, lambda: None, lambda _: None, warmups=1, repeats=0, progress=lambda _: None)
+        queued([1.0], Plan(most=0))
