@@ -37,9 +37,8 @@ if TYPE_CHECKING:
     from verify.race.fraud import Data
 
 LIBRARY = "cuml"
-SECONDS = (
-    300.0  # without an answer: it makes the data, finds the optimum and tries how many iterations it needs
-)
+ENDING_SECONDS = 5.0  # to end by itself, once its input has ended
+SECONDS = 300.0  # without an answer: it makes the data, finds the optimum, tries how many iterations
 ROOT = Path(__file__).resolve().parents[2]
 ON_CARD, ON_CPU = "ran on GPU", ("ran on CPU", "falling back to CPU")
 TRAIN, FLUSH = "train", "flush"
@@ -173,7 +172,7 @@ def _end(child: subprocess.Popen[bytes], answers: Any, log: Any) -> None:  # noq
         with contextlib.suppress(BrokenPipeError):
             child.stdin.close()
     try:
-        child.wait(5)
+        child.wait(ENDING_SECONDS)
     except subprocess.TimeoutExpired:
         child.kill()
         child.wait()

@@ -160,7 +160,7 @@ def _pandas(np: Any, pandas: Any, path: Path, found: Shape, target: str) -> Raw:
         there = column.dropna().unique()
         if len(there) < len(column) and all(str(value) in TRUTHS for value in there):  # truths with holes
             missing[name] = int(column.isna().sum())
-        else:
+        elif len(there):
             text[name] = repr(str(next((v for v in there if _number(str(v)) is None), there[0])))
     codes, values = pandas.factorize(frame[target])
     plain = is_numeric(frame[target]) or is_bool(frame[target])
