@@ -84,7 +84,7 @@ def _by_money(found: Bill) -> Message:
 
 def _rounded_up(count: int) -> int:
     """Return a number of two digits that is no smaller: what is to be certain is not rounded down."""
-    step = 10 ** max(0, len(str(count)) - 2)
+    step = int(10 ** max(0, len(str(count)) - 2))
     return -(-count // step) * step
 
 

@@ -65,6 +65,14 @@ def allowance(lane: Mapping[str, Any], peak: Mapping[str, Any]) -> float:
     return ALLOWANCE * max(1.0, seen / float(boost))
 
 
+def in_cache(work: Mapping[str, Any], peak: Mapping[str, Any]) -> bool | None:
+    """Whether the working set fits the card's L2 cache; None where the size of either is not known."""
+    working_set, l2_mib = work.get("working_set_bytes"), peak.get("l2_mib")
+    if working_set is None or l2_mib is None:
+        return None
+    return bool(working_set <= float(l2_mib) * _MIB)
+
+
 def _highest_clock(clocks: Sequence[float | None] | None) -> float | None:
     return max((float(clock) for clock in clocks or () if clock), default=None)
 
@@ -78,9 +86,9 @@ def _memory(
     gbs = carried / fastest / _GIGA
     if gbs <= float(limit) * ALLOWANCE:
         return None, []
-    working_set, l2_mib = work.get("working_set_bytes"), peak.get("l2_mib")
-    if working_set is None or l2_mib is None:
+    cached = in_cache(work, peak)
+    if cached is None:
         return None, []
-    if working_set <= float(l2_mib) * _MIB:
+    if cached:
         return None, [message("cache-bound", gbs=gbs, peak_gbs=float(limit))]
     return message("over-bandwidth", gbs=gbs, peak_gbs=float(limit)), []

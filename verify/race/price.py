@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from verify.race.phrases import HOUR, duration, money, significant
 from verify.race.shares import lane_of
@@ -29,10 +29,10 @@ class Bill:
     ratio: float
     low: float
     high: float
-    cpu_hour: Optional[float]  # noqa: UP045  # Python 3.9 evaluates a dataclass's fields for some tools
-    card_hour: Optional[float]  # noqa: UP045
+    cpu_hour: float | None
+    card_hour: float | None
     currency: str
-    card_joules: Optional[float]  # noqa: UP045  # the card alone, without the machine around it
+    card_joules: float | None  # the card alone, without the machine around it
 
     @property
     def priced(self) -> bool:

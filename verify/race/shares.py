@@ -6,9 +6,9 @@ A share whose parts were not measured is None, and no sentence rests on it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
-from verify.race.guard import CUDA, tflops_peak
+from verify.race.guard import CUDA, in_cache, tflops_peak
 from verify.race.phrases import significant
 from verify.race.words import Message, message
 
@@ -27,14 +27,15 @@ LAUNCH_SECONDS = 5e-6
 
 @dataclass(frozen=True)
 class Shares:
-    """What a card lane's time went to, each between 0 and 1, None where it was not measured."""
+    """What a card lane's time went to, each as a part of 1, None where it was not measured."""
 
-    copy: Optional[float] = None  # noqa: UP045  # Python 3.9 evaluates a dataclass's fields for some tools
-    launch: Optional[float] = None  # noqa: UP045
-    launch_from: Optional[str] = None  # noqa: UP045  # "profiler", or "model": a count of launches
-    busy: Optional[float] = None  # noqa: UP045
-    arithmetic: Optional[float] = None  # noqa: UP045  # of the card's peak in the lane's precision
-    memory: Optional[float] = None  # noqa: UP045  # of the bandwidth of the card's memory
+    copy: float | None = None
+    launch: float | None = None
+    launch_from: str | None = None  # "profiler", or "model": a count of launches
+    busy: float | None = None  # by the sampler: at least one kernel ran
+    kernels: float | None = None  # by the profiler: the sum of what the kernels took
+    arithmetic: float | None = None  # of the card's peak in the lane's precision
+    memory: float | None = None  # of the bandwidth of the card's memory; None for work that lies in its cache
 
 
 def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
@@ -46,13 +47,16 @@ def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
     work = lane.get("work") or {}
     launch, launch_from = _launch(lane)
     limit = tflops_peak(lane.get("precision"), peak or {})
-    carried = (peak or {}).get("memory_gbs")
+    carried = None if in_cache(work, peak or {}) else (peak or {}).get("memory_gbs")
     flops, moved = work.get("flops"), work.get("bytes")
+    timed = lane.get("time") or {}
+    device = timed.get("device_s")
     return Shares(
         copy=copied / total if copied is not None and total else None,
         launch=min(1.0, launch / median) if launch is not None else None,
         launch_from=launch_from,
         busy=_busy(lane.get("usage") or {}),
+        kernels=min(1.0, device / median) if device is not None else None,
         arithmetic=flops / median / 1e12 / limit if flops and limit else None,
         memory=moved / median / 1e9 / float(carried) if moved and carried else None,
     )
@@ -68,6 +72,8 @@ def facts(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> list[Messa
         found.append(message(f"share-launch-{share.launch_from}", share=share.launch))
     if share.busy is not None:
         found.append(message("share-busy", share=share.busy))
+    if share.kernels is not None:
+        found.append(message("share-kernels", share=share.kernels))
     if share.arithmetic is not None:
         found.append(
             message("share-arithmetic", percent=percent(share.arithmetic), precision=lane["precision"])

@@ -19,7 +19,7 @@ WORTH_SAYING = 0.25
 # Busy all the time, and yet below this share of both peaks: something runs, but little is done.
 LITTLE_DONE = 0.10
 # From this share of a peak on, it is the peak that limits.
-AT_PEAK = 0.50
+AT_PEAK = HALF = 0.50
 # float64 slower than float32 by at least this: a card made for pictures, not for double precision.
 SLOW_FLOAT64 = 16
 # Nobody waits for a training that takes less.
@@ -80,14 +80,15 @@ def _before_woken(
 
 
 def _asleep(share: Shares, contestant: Mapping[str, Any]) -> Message | None:
-    if share.busy is None or share.busy >= ASLEEP:
+    busy = share.kernels if share.busy is None else share.busy
+    if busy is None or busy >= ASLEEP:
         return None
     training = contestant.get("training") or {}
     if training.get("batch"):
-        return message("slept-batch", busy=share.busy, batch=training["batch"])
+        return message("slept-batch", busy=busy, batch=training["batch"])
     if training.get("rows"):
-        return message("slept-rows", busy=share.busy, rows=training["rows"])
-    return message("slept", busy=share.busy)
+        return message("slept-rows", busy=busy, rows=training["rows"])
+    return message("slept", busy=busy)
 
 
 def _copy_bound(share: Shares, card: Mapping[str, Any]) -> Message | None:
@@ -122,7 +123,8 @@ def _launch_bound(share: Shares) -> Message | None:
 
 
 def _at_work(share: Shares) -> Message | None:
-    if share.busy is None or share.busy < AT_WORK:
+    """Do not take NVML at its word alone: it calls a card busy while one kernel of a few threads runs."""
+    if share.busy is None or share.busy < AT_WORK or (share.kernels or 1.0) < HALF:
         return None
     done = [part for part in (share.arithmetic, share.memory) if part is not None]
     if done and max(done) < LITTLE_DONE:

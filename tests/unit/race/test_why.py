@@ -119,7 +119,7 @@ def test_what_was_not_measured_explains_nothing(missing: str) -> None:
         recorded.ids(reasons(race))
         == {
             "usage": ["slept-batch"],
-            "time": ["launch-bound-profiler"],
+            "time": ["slept-batch", "launch-bound-profiler"],  # by what the kernels took
             "work": [],  # the model finds too little to say: below a quarter of the time
             "transfer_in": [],
         }[missing]
@@ -143,6 +143,7 @@ def test_a_few_readings_do_not_put_a_card_to_sleep() -> None:
     race = recorded.document("slept")
     usage = recorded.lane(race, "network", "cuda")["usage"]
     usage["points"] = usage["points"][:4]
+    recorded.lane(race, "network", "cuda")["time"]["device_s"] = None
     assert "slept-batch" not in recorded.ids(reasons(race))
 
 
@@ -158,6 +159,20 @@ def test_a_sleeping_card_is_explained_by_what_is_known_of_the_work(training: Any
     race = recorded.document("slept")
     recorded.contestant(race, "network")["training"] = training
     assert recorded.ids(reasons(race))[0] == expected
+
+
+def test_kernels_that_fill_less_than_half_of_the_time_are_no_factory_at_work() -> None:
+    race = recorded.document("gaming-card")
+    recorded.lane(race, "network", "cuda")["time"]["device_s"] = 0.04
+    assert "at-work" not in recorded.ids(reasons(race))
+
+
+def test_work_that_lies_in_the_cache_has_no_share_of_the_memory() -> None:
+    race = recorded.document("gaming-card")
+    lane, peak = recorded.lane(race, "network", "cuda"), race["card"]["peak"]
+    lane["work"].update(working_set_bytes=peak["l2_mib"] * 2**20, bytes=1e12)
+    assert shares.shares(lane, peak).memory is None
+    assert "near-memory-peak" not in recorded.ids(reasons(race))
 
 
 def test_busy_with_next_to_nothing_is_not_called_work() -> None:
@@ -271,6 +286,7 @@ def test_the_facts_have_the_shares_that_were_measured() -> None:
         "share-copy",
         "share-launch-profiler",
         "share-busy",
+        "share-kernels",
         "share-arithmetic",
         "share-memory",
     ]
