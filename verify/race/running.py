@@ -93,8 +93,10 @@ def _run(
     if left <= 2 * _expected(lane, before):
         return Outcome(lane, ABSENT, reason=message("no-budget", budget_s=course.budget.seconds))
     course.progress.lane(contestant.name, lane.name)
-    clock = clock_for(lane.device, libraries)
     on_card = lane.device == CUDA
+    # Another process waits for the card and copies within its training: this one sees neither.
+    ours = on_card and lane.library == "torch"
+    clock = clock_for(CUDA if ours else CPU, libraries)
     look = surroundings.look()
     with cores.all_cores(libraries, course.threads), tf32(libraries, allowed=not lane.counts):
         outcome = run_lane(
@@ -109,9 +111,9 @@ def _run(
                 watched=course.sampler if on_card else None,
                 told=course.progress.repeat,
             ),
-            copies=on_card,
+            copies=ours,
             progress=course.progress.said,
-            profile=_profiler(course, clock) if on_card and lane.library == "torch" else None,
+            profile=_profiler(course, clock) if ours else None,
         )
     if outcome.status != RAN:
         return outcome
