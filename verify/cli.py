@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import signal
@@ -87,7 +88,8 @@ def _sentence(error: VerifyError | OSError) -> str:
 
 
 def _sorry(sentence: str, status: int) -> int:
-    print(f"gpu-verify: {plain(sentence)}", file=sys.stderr)
+    with contextlib.suppress(OSError):  # nobody to tell: the status stays
+        print(f"gpu-verify: {plain(sentence)}", file=sys.stderr, flush=True)
     return status
 
 

@@ -140,7 +140,10 @@ def _target(name: str, variables: Json) -> Target:
         )
     options: list[str] = []
     for key in _ARGUMENTS:
-        options += shlex.split(read.get(key, ""))
+        try:
+            options += shlex.split(read.get(key, ""))
+        except ValueError as error:
+            return Target(name, name, problem=f"{key} cannot be split into words: {error}")
     for flag, key in (("-p", "ansible_port"), ("-l", "ansible_user"), ("-i", "ansible_ssh_private_key_file")):
         options += (
             [flag, str(Path(read[key]).expanduser()) if flag == "-i" else read[key]] if key in read else []

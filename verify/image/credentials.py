@@ -115,7 +115,7 @@ def _ask(  # noqa: PLR0911  # one a way to fail
         )
     except FileNotFoundError:
         return Found(trouble=f"{program}, which Docker's config.json names, is not installed")
-    except (OSError, UnicodeDecodeError):
+    except (OSError, ValueError):  # not UTF-8, a NUL in its name
         return Found(trouble=f"{program}, which Docker's config.json names, cannot be run")
     except subprocess.TimeoutExpired:
         return Found(trouble=f"{program} did not answer within {HELPER_LIMIT_S} s")

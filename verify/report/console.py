@@ -17,7 +17,10 @@ class _Console(Console):
 
 def console() -> Console:
     """Return a console that is readable in a log file as well."""
+    columns = os.environ.get("COLUMNS", "")
+    if not (columns.isascii() and columns.isdigit() and int(columns)):
+        os.environ.pop("COLUMNS", None)  # rich would take it at its word
     made = _Console(highlight=False)
-    if made.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+    if made.is_terminal or "COLUMNS" in os.environ:
         return made
     return _Console(highlight=False, width=_PIPE_WIDTH)

@@ -51,10 +51,13 @@ def host_folders(source: Path) -> list[Path]:
 
 def write(source: Path) -> Fleet:
     """Write all reports of an evidence folder and return what they say."""
-    hosts = [_write_host(folder) for folder in host_folders(source)]
-    fleet = Fleet(tuple(hosts))
+    # All are read before any is written: what is damaged in one leaves all as they were.
+    read = [(folder, *read_host(folder)) for folder in host_folders(source)]
+    for folder, report, documents in read:
+        _write_host(folder, report, documents)
+    fleet = Fleet(tuple(report for _, report, _ in read))
     replace_file(source / "README.md", fleet_page(fleet))
-    replace_file(source / "failed.hosts", "".join(f"{host.host}\n" for host in hosts if host.failed))
+    replace_file(source / "failed.hosts", "".join(f"{host.host}\n" for host in fleet.hosts if host.failed))
     for left in source.glob(".*.new"):
         shutil.rmtree(left, ignore_errors=True)
     return fleet
@@ -70,8 +73,7 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     return replace(judge_host(run, documents, race), damage=damage), documents
 
 
-def _write_host(folder: Path) -> HostReport:
-    report, documents = read_host(folder)
+def _write_host(folder: Path, report: HostReport, documents: dict[str, Json]) -> None:
     findings = report.document()
     files = {"findings.json": dump(findings), "junit.xml": junit(findings)}
     smi = nvidia_smi_text(documents.get("container"))
@@ -80,7 +82,6 @@ def _write_host(folder: Path) -> HostReport:
     if report.race is not None:
         files["race.md"] = race_page(report.race)
     replace_folder(folder, files, drop=_WRITTEN - set(files))
-    return report
 
 
 def nvidia_smi_text(container: Json | None) -> str | None:

@@ -19,9 +19,14 @@ def encoded(text: str) -> bytes:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Put ``text`` at ``path`` in one step."""
+    """Put ``text`` at ``path`` in one step; into what is no file (a pipe, /dev/stdout) it is written."""
+    if path.is_symlink() and path.is_file():
+        path = path.resolve()
     fresh = path.with_name(f".{path.name}.new")
     try:
+        if path.is_relative_to("/dev") or (path.exists() and not path.is_file() and not path.is_dir()):
+            path.write_bytes(encoded(text))
+            return
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh.write_bytes(encoded(text))
         fresh.replace(path)

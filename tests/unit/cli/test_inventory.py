@@ -153,3 +153,10 @@ def test_several_at_once_and_never_more_than_the_pool(
 def test_what_does_not_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["doctor", *arguments]) == 2
     assert capsys.readouterr().err.startswith("gpu-verify: ")
+
+
+def test_a_quote_that_is_never_closed_is_that_host_alone(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("one ansible_ssh_common_args='-o \"x'\ntwo\n")
+    bad, good = listed(tmp_path / "hosts")
+    assert "ansible_ssh_common_args cannot be split" in (bad.problem or "")
+    assert good.problem is None

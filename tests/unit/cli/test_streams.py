@@ -46,3 +46,19 @@ def test_what_a_terminal_cannot_show_is_no_error(recording: Path) -> None:
     done = subprocess.run([*DOCTOR[:4], "--recording", recording], capture_output=True, env=told, check=False)
     assert (done.returncode, done.stderr) == (1, b"")
     assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize("columns", ["0", "²", "x", ""])
+def test_a_width_that_is_none(columns: str) -> None:
+    told = {**os.environ, "COLUMNS": columns, "PYTHONIOENCODING": "utf-8"}
+    done = subprocess.run(
+        [*DOCTOR[:3], "compat", "--cuda", "12.8"], capture_output=True, env=told, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert b"12.8" in done.stdout
+
+
+def test_nobody_to_tell(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run([*DOCTOR, tmp_path / "none"], stderr=full, check=False)
+    assert done.returncode == 2

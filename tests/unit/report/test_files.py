@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,24 @@ def test_interrupted_between_the_renames_is_put_back(tmp_path: Path) -> None:
     recover(tmp_path / "host")
     assert names(tmp_path) == {"host"}
     assert (tmp_path / "host" / "a").read_text() == "1"
+
+
+def test_what_is_no_file_is_written_to_and_stays(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        replace_file(tmp_path / "pipe", "text")
+        assert os.read(reader, 10) == b"text"
+    finally:
+        os.close(reader)
+    assert (tmp_path / "pipe").is_fifo()
+    replace_file(Path("/dev/null"), "text")
+    assert Path("/dev/null").is_char_device()
+
+
+def test_a_link_to_a_file_stays_a_link(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("one")
+    (tmp_path / "link").symlink_to("kept")
+    replace_file(tmp_path / "link", "two")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "kept").read_text() == "two"
