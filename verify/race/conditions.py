@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from verify.race.phrases import duration
@@ -9,6 +10,8 @@ from verify.race.words import Message, message, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+SHOWN_OF_DIGEST = 12
 
 
 def conditions(race: Mapping[str, Any], lang: str) -> list[str]:
@@ -21,7 +24,21 @@ def conditions(race: Mapping[str, Any], lang: str) -> list[str]:
     lines.append(text(image, lang))
     if (race.get("settings") or {}).get("quick"):
         lines.append(text(message("race-quick"), lang))
+    lines += [text(said, lang) for said in _own_table(race)]
     return [*lines, text(_taken(race), lang)]
+
+
+def _own_table(race: Mapping[str, Any]) -> list[Message]:
+    """Return what the regression learned from, where it was the user's own table."""
+    data = ((race.get("settings") or {}).get("fraud") or {}).get("data")
+    if not data or data.get("rows") is None:
+        return []
+    named = {key: data.get(key) for key in ("target", "rows", "columns", "positives", "positive")}
+    digest = str(data.get("sha256"))[:SHOWN_OF_DIGEST]
+    found = [message("race-own-table", file=PurePath(data["file"]).name, sha256=digest, **named)]
+    if data.get("dropped"):
+        found.append(message("race-own-dropped", columns=list(data["dropped"])))
+    return found
 
 
 def usage_line(lane: Mapping[str, Any], lang: str) -> str:

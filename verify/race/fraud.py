@@ -115,7 +115,7 @@ def training(_settings: s.Settings, data: Data) -> Mapping[str, Any]:
 
 def doubt(quality: Mapping[str, float], settings: s.Settings) -> Optional[Message]:  # noqa: UP045
     """Say why a result has no speed: it is not close to the optimum, or nobody knows where that is."""
-    if not quality.get("optimum_found"):
+    if "optimum" not in quality:
         return message("no-optimum")
     if "objective" not in quality:
         return message("not-finite")

@@ -61,13 +61,12 @@ class Common:
         score = d.test_x @ fit.weights + fit.intercept
         said = {
             "objective": self._objective(fit),
-            "optimum": d.optimum.loss,
-            "optimum_found": int(d.optimum.found),
+            "optimum": d.optimum.loss if d.optimum.found else math.nan,
             "iterations": fit.iterations,
             "average_precision": average_precision(np, d.test_y, score),
             "roc_auc": roc_auc(np, d.test_y, score),
         }
-        # JSON has no NaN: what a lane that ran away reached is left out.
+        # JSON has no NaN: what nobody found, or a lane that ran away reached, is left out.
         return {name: value for name, value in said.items() if math.isfinite(value)}
 
     def unload(self, fit: Any) -> Fit:  # noqa: ANN401

@@ -142,7 +142,8 @@ def _at_peak(share: Shares, card: Mapping[str, Any]) -> Message | None:
 
 def _mixed(contestant: Mapping[str, Any], card: Mapping[str, Any]) -> Message | None:
     """Say what mixed precision would give: apart from the ratio, for the CPU calculated with more digits."""
-    mixed = next((x for x in contestant["lanes"] if x["status"] == "ran" and not x.get("counts", True)), None)
+    apart = (x for x in contestant["lanes"] if x["status"] == "ran" and not x.get("counts", True))
+    mixed = next((x for x in apart if x.get("precision") != card["precision"]), None)  # and not cuML's lane
     if mixed is None or not mixed.get("median") or WRONG & {w.get("id") for w in mixed.get("warnings") or ()}:
         return None
     times = significant(card["median"] / mixed["median"])

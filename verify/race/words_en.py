@@ -154,6 +154,8 @@ WORDS: dict[str, str] = {
     "race-method-mixed": "float32 with TF32 off in the ratio, or what the lane says; mixed precision is a line of its own",
     "race-method-money": "money: machines rented by the started hour, for a day's trainings one after the other",
     "race-method-ratio": "ratio: the faster CPU lane's time by the card's; where its interval holds 1 nobody won",
+    "race-own-dropped": "constant columns of it left out: {columns}",
+    "race-own-table": "the regression's table: {file} (sha256 {sha256}…), {rows:,} rows of {columns} columns, {positives:,} of them with {positive} as {target}",
     "race-power": "{watts:.0f} W on average",
     "race-quick": "small sizes, to try it out: the numbers say little",
     "race-quota": "a quota of {cores:g} cores",

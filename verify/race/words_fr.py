@@ -154,6 +154,8 @@ WORDS: dict[str, str] = {
     "race-method-mixed": "float32 sans TF32 dans le rapport, ou ce que dit le couloir ; la précision mixte est une ligne à part",
     "race-method-money": "argent : machines louées à l’heure entamée, pour les entraînements d’un jour l’un après l’autre",
     "race-method-ratio": "rapport : le temps du couloir CPU le plus rapide sur celui de la carte ; si son intervalle contient 1, personne n’a gagné",
+    "race-own-dropped": "ses colonnes constantes, laissées de côté : {columns}",
+    "race-own-table": "le tableau de la régression : {file} (sha256 {sha256}…), {rows:,} lignes de {columns} colonnes, dont {positives:,} avec {positive} comme {target}",
     "race-power": "{watts:.0f} W en moyenne",
     "race-quick": "petites tailles, pour essayer : les chiffres disent peu",
     "race-quota": "un quota de {cores:g} cœurs",

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import random
 from importlib.machinery import ModuleSpec
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from tests.unit.race import fakes
 from verify.race import cuml, fraud, fraud_data, fraud_read
+from verify.race.conditions import conditions
 from verify.race.fraud_solve import fewest
 from verify.race.libraries import Libraries
 from verify.race.settings import settings_for
 from verify.race.words import LANGUAGES, text
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 class TestFewest:
@@ -121,9 +120,9 @@ class TestLanes:
     @pytest.mark.parametrize(
         ("quality", "name"),
         [
-            ({"objective": 1.0 + 2e-6, "optimum": 1.0, "optimum_found": 1}, "not-reached"),
-            ({"objective": 1.0, "optimum": 1.0, "optimum_found": 0}, "no-optimum"),
-            ({"optimum": 1.0, "optimum_found": 1}, "not-finite"),
+            ({"objective": 1.0 + 2e-6, "optimum": 1.0}, "not-reached"),
+            ({"objective": 1.0}, "no-optimum"),
+            ({"optimum": 1.0}, "not-finite"),
         ],
     )
     def test_doubts_have_words(self, quality: dict[str, float], name: str, lang: str) -> None:
@@ -136,7 +135,7 @@ class TestLanes:
 
     def test_close_enough_is_no_doubt(self) -> None:
         for objective in (1.0, 1.0 + 0.9e-6, 0.999_999):
-            quality = {"objective": objective, "optimum": 1.0, "optimum_found": 1}
+            quality = {"objective": objective, "optimum": 1.0}
             assert fraud.doubt(quality, settings_for()) is None
 
 
@@ -162,3 +161,25 @@ class TestCuml:
         found = cuml.absent(Libraries({"numpy": fakes.module("2")}, {}))
         assert found is not None
         assert "scikit-learn" in text(found)
+
+
+class TestOwnTable:
+    RACE = json.loads((Path(__file__).parent / "documents" / "no-card.json").read_text())
+
+    def lines(self, lang: str, **data: object) -> list[str]:
+        settings = {**self.RACE["settings"], "fraud": {"data": data or None}}
+        before = set(conditions(self.RACE, lang))
+        return [line for line in conditions({**self.RACE, "settings": settings}, lang) if line not in before]
+
+    @pytest.mark.parametrize("lang", sorted(LANGUAGES))
+    def test_it_stands_among_the_conditions(self, lang: str) -> None:
+        known = {"rows": 9, "columns": 3, "positives": 2, "positive": "1", "sha256": "ab" * 32}
+        table, dropped = self.lines(lang, file="a/b/own.csv", target="Class", **known, dropped=["V1", "V2"])
+        for part in ("own.csv", "abababababab…", "9", "Class"):
+            assert part in table
+        assert "a/b" not in table
+        assert "V1, V2" in dropped
+        assert len(self.lines(lang, file="own.csv", target="Class", **known, dropped=[])) == 1
+
+    def test_the_table_that_is_made_needs_no_line(self) -> None:
+        assert self.lines("en") == []
