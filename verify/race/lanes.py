@@ -172,7 +172,10 @@ def _look(
 ) -> Mapping[str, Any] | None:
     if profile is None:
         return None
-    return profile(lambda: ready.train(ready.fresh()), work, statistics.median(timings.samples))
+    try:
+        return profile(lambda: ready.train(ready.fresh()), work, statistics.median(timings.samples))
+    except Exception:  # noqa: BLE001  # what was timed stands without the look behind it
+        return None
 
 
 def failed(error: Exception) -> Message:

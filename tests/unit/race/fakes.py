@@ -161,7 +161,8 @@ def race(contestants: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
         "cpu": {"model": "A CPU", "cores": 4, "usable_cores": 2, "threads": 2, "affinity_cores": 2,
                 "quota_cores": None, "load_1m": 0.0, "swap_used_mib": 0, "memory_mib": 8000},
         "card": {"name": "A card", "driver": "550.1", "memory_mib": 1, "count": 1, "uuid": None,
-                 "pci_id": None, "compute_capability": None, "power_limit_w": None, "power_default_w": None, "peak": None},
+                 "pci_id": None, "compute_capability": None, "power_limit_w": None, "power_default_w": None,
+                 "peak": None},
         "settings": Settings().document(), "prices": None, "contestants": contestants, "sweep": None,
         "sentence": "",
     }  # fmt: skip

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,11 +13,71 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_the_first_card_is_named_and_all_are_counted() -> None:
-    printed = "NVIDIA A10 (simulated), 550.163.01, 23028\nNVIDIA A10 (simulated), 550.163.01, 23028\n"
-    assert machine.card(lambda _: printed) == {
+PEAKS = {
+    "peaks": [
+        {"name": "Simulated A10", "ids": ["2236"], "float32_tflops": 1.0, "memory_gbs": 2.0, "l2_mib": None,
+         "source": "a test", "date": "2026-12-01"},
+    ]
+}  # fmt: skip
+FIELDS = {
+    "uuid": "GPU-simulated", "pci.device_id": "0x223610DE", "compute_cap": "8.6", "power.limit": "120.00",
+    "power.default_limit": "150.00",
+}  # fmt: skip
+
+
+def driver(**fields: str | None) -> machine.Command:
+    """Return an nvidia-smi of two cards that knows these fields, and fails for all others."""
+
+    def command(argv: tuple[str, ...]) -> str | None:
+        if argv == machine.QUERY:
+            return "NVIDIA A10 (simulated), 550.163.01, 23028\nNVIDIA A10 (simulated), 550.163.01, 23028\n"
+        said = {**FIELDS, **fields}.get(argv[1].removeprefix("--query-gpu="))
+        return said and f"{said}\n{said}\n"
+
+    return command
+
+
+@pytest.fixture
+def peaks(tmp_path: Path) -> Path:
+    table = tmp_path / "peaks.json"
+    table.write_text(json.dumps(PEAKS))
+    return table
+
+
+def test_the_first_card_is_named_and_all_are_counted(peaks: Path) -> None:
+    assert machine.card(driver(), peaks) == {
         "name": "NVIDIA A10 (simulated)", "driver": "550.163.01", "memory_mib": 23028, "count": 2,
+        "uuid": "GPU-simulated", "pci_id": "10de:2236", "compute_capability": "8.6",
+        "power_limit_w": 120.0, "power_default_w": 150.0,
+        "peak": {"name": "Simulated A10", "float32_tflops": 1.0, "memory_gbs": 2.0, "l2_mib": None,
+                 "source": "a test", "date": "2026-12-01"},
     }  # fmt: skip
+
+
+def test_what_the_driver_does_not_know_costs_no_other_field(peaks: Path) -> None:
+    found = machine.card(driver(compute_cap=None, **{"power.limit": "[N/A]", "uuid": "N/A"}), peaks)
+    assert found is not None
+    assert (found["compute_capability"], found["power_limit_w"], found["uuid"]) == (None, None, None)
+    assert (found["power_default_w"], found["pci_id"]) == (150.0, "10de:2236")
+
+
+def test_a_card_without_a_row_has_no_peak(peaks: Path, tmp_path: Path) -> None:
+    assert machine.peak("10de:2684", peaks) is None
+    assert machine.peak("1002:2236", peaks) is None, "another maker's card"
+    assert machine.peak(None, peaks) is None
+    assert machine.peak("10de:2236", tmp_path / "none") is None
+    peaks.write_text('{"peaks": [{}]}')
+    assert machine.peak("10de:2236", peaks) is None
+    found = machine.card(driver(**{"pci.device_id": "odd"}), peaks)
+    assert found is not None
+    assert (found["pci_id"], found["peak"]) == (None, None)
+
+
+def test_the_table_in_the_package_is_read() -> None:
+    found = machine.peak("10de:2684")
+    assert found is not None
+    assert "4090" in found["name"]
+    assert found["source"]
 
 
 @pytest.mark.parametrize("printed", [None, "", "No devices were found\n"])
@@ -37,17 +98,22 @@ def test_a_command_that_is_not_there_or_fails_says_nothing() -> None:
 
 
 def test_the_cpu(tmp_path: Path) -> None:
-    cpuinfo = tmp_path / "cpuinfo"
-    cpuinfo.write_text("processor\t: 0\nmodel name\t: A CPU @ 2 GHz\n")
-    assert machine.cpu(fakes.libraries(fakes.torch("2")), cpuinfo)["model"] == "A CPU @ 2 GHz"
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/cpuinfo").write_text("processor\t: 0\nmodel name\t: A CPU @ 2 GHz\n")
+    (tmp_path / "proc/meminfo").write_text("MemTotal: 2048 kB\nSwapTotal: 4096 kB\nSwapFree: 1024 kB\n")
+    found = machine.cpu(fakes.libraries(fakes.torch("2")), tmp_path)
+    assert found["model"] == "A CPU @ 2 GHz"
+    assert (found["memory_mib"], found["swap_used_mib"], found["quota_cores"]) == (2, 3, None)
+    assert 1 <= found["threads"] <= found["usable_cores"] <= found["cores"]
     found = machine.cpu(Libraries(), tmp_path / "none")
     assert found["model"]
-    assert found["threads"] is None
+    assert (found["threads"], found["memory_mib"], found["swap_used_mib"]) == (None, None, None)
 
 
 def test_versions_are_none_where_nothing_is_there() -> None:
     found = machine.versions(Libraries())
     assert (found["torch"], found["cuda"], found["cudnn"], found["scikit-learn"]) == (None, None, None, None)
+    assert found["cuml"] is None
     found = machine.versions(fakes.libraries(fakes.torch("2.13.0+cu126", cuda="12.6")))
     assert (found["torch"], found["cuda"], found["cudnn"]) == ("2.13.0+cu126", "12.6", 91002)
 

@@ -5,41 +5,73 @@ from typing import Any
 import pytest
 
 from tests.unit.race import fakes
-from verify.race import running
-from verify.race.clock import Clock
+from verify.race import cores, running
+from verify.race.clock import Clock, Plan
 from verify.race.lanes import Lane, Outcome, run_lane
-from verify.race.running import judge, run_contestant
-from verify.race.settings import Settings
+from verify.race.words import message, text
+
+CARD = fakes.torch("2.13.0", cuda="12.6", available=True)
+MIXED = Lane("cuda-mixed", "torch", "cuda", counts=False)
 
 
-def lane(runner: Any, device: fakes.QueueDevice, *, copies: bool = True) -> Outcome:
+def lane(runner: Any, device: fakes.QueueDevice, *, copies: bool = True, profile: Any = None) -> Outcome:
     return run_lane(
         fakes.CUDA_LANE,
         runner,
         Clock(device.now, device.synchronize),
+        Plan(least=3, most=3),
         copies=copies,
-        warmups=1,
-        repeats=3,
         progress=lambda _: None,
+        profile=profile,
     )
 
 
 def test_transfer_and_start_up_are_apart_from_the_work() -> None:
     device = fakes.QueueDevice()
     outcome = lane(lambda: fakes.CountingRunner(device, [40.0, 2.0, 1.0, 3.0]), device)
-    assert outcome.status == "ran"
-    assert outcome.transfer == pytest.approx(0.5, abs=1e-4)
-    assert outcome.median == pytest.approx(2.0, abs=1e-4)
     document = outcome.document("torch")
+    assert document["status"] == "ran"
+    assert document["transfer_in"] == pytest.approx(0.5, abs=1e-4)
+    assert document["transfer_out"] == pytest.approx(0.25, abs=1e-4)
+    assert document["median"] == pytest.approx(2.0, abs=1e-4)
+    assert document["total"] == pytest.approx(2.75, abs=1e-4)
     assert document["warmups"] == pytest.approx([40.0], abs=1e-4)
     assert document["interval"] == pytest.approx([1.0, 3.0], abs=1e-4)
+    assert (document["confidence"], document["ended"]) == (0.75, "most")
     assert document["quality"] == {"accuracy": 0.9}
+    assert document["work"]["launches"] == 10
 
 
 def test_nothing_is_copied_for_the_cpu() -> None:
     device = fakes.QueueDevice()
-    outcome = lane(lambda: fakes.CountingRunner(device, [1.0] * 4), device, copies=False)
-    assert outcome.transfer is None
+    document = lane(lambda: fakes.CountingRunner(device, [1.0]), device, copies=False).document("torch")
+    assert (document["transfer_in"], document["transfer_out"]) == (None, None)
+    assert document["total"] == document["median"]
+
+
+def test_what_the_time_went_to_is_looked_at_after_it_was_taken() -> None:
+    device = fakes.QueueDevice()
+    seen: list[Any] = []
+
+    def profile(work: Any, modelled: Any, seconds: float) -> dict[str, Any]:
+        seen.extend([work(), modelled["launches"], seconds])
+        return {"launch_s": 0.1, "device_s": 0.2, "from": "profiler"}
+
+    outcome = lane(lambda: fakes.CountingRunner(device, [40.0, 2.0, 1.0, 3.0, 70.0]), device, profile=profile)
+    assert seen[:2] == ["launched", 10]
+    assert seen[2] == pytest.approx(2.0, abs=1e-4)
+    assert outcome.document("torch")["time"] == {"launch_s": 0.1, "device_s": 0.2, "from": "profiler"}
+    assert max(outcome.samples) < 4
+
+
+def test_a_look_that_fails_costs_no_time_that_was_taken() -> None:
+    device = fakes.QueueDevice()
+
+    def profile(*_: Any) -> Any:
+        raise RuntimeError("the profiler is taken")
+
+    outcome = lane(lambda: fakes.CountingRunner(device, [1.0]), device, profile=profile)
+    assert (outcome.status, outcome.time) == ("ran", None)
 
 
 def test_a_lane_that_breaks_has_a_reason_and_no_number() -> None:
@@ -53,18 +85,22 @@ def test_a_lane_that_breaks_has_a_reason_and_no_number() -> None:
     document = lane(broken, device).document("torch")
     assert document["status"] == "failed"
     assert (
-        document["reason"]
+        text(document["reason"])
         == "RuntimeError: CUDA error: no kernel image is available for execution on the device"
     )
-    assert (document["median"], document["samples"], document["interval"], document["quality"]) == (
-        None,
-        [],
-        None,
-        None,
-    )
+    for key in ("median", "interval", "quality", "confidence", "total", "transfer_in", "ended"):
+        assert document[key] is None, key
+    assert document["samples"] == []
 
 
-def test_an_absent_lane_is_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+def race(
+    monkeypatch: pytest.MonkeyPatch,
+    seconds: list[float],
+    found: Any = None,
+    lanes: Any = None,
+    **settings: Any,
+) -> tuple[tuple[Outcome, ...], Any, list[str]]:
+    """Race one contestant whose trainings take so long; return outcomes, course and which lanes were made."""
     device = fakes.QueueDevice()
     monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
     made: list[str] = []
@@ -72,43 +108,134 @@ def test_an_absent_lane_is_never_started(monkeypatch: pytest.MonkeyPatch) -> Non
     def runner(lane: Any, data: str, *_: Any) -> fakes.CountingRunner:
         assert data == "data"
         made.append(lane.name)
-        return fakes.CountingRunner(device, [1.0] * 6)
+        return fakes.CountingRunner(device, seconds)
 
-    found = fakes.libraries(fakes.torch("2.13.0+cpu"))
-    said: list[str] = []
-    outcomes = run_contestant(fakes.contestant(runner), Settings(), found, said.append)
+    course = fakes.course(fakes.libraries(found or CARD), device, **settings)
+    contestant = fakes.contestant(runner, lanes or (fakes.CPU_LANE, fakes.CUDA_LANE))
+    return running.run_contestant(contestant, course)[0], course, made
+
+
+def test_an_absent_lane_is_never_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes, course, made = race(monkeypatch, [1.0], fakes.torch("2.13.0+cpu"), repeats=5, budget_s=None)
     assert made == ["cpu"]
     assert [o.status for o in outcomes] == ["ran", "absent"]
-    document = judge(fakes.contestant(runner), outcomes)
-    absent = document["lanes"][1]
-    assert (absent["median"], absent["samples"], absent["transfer"], document["ratio"]) == (
-        None,
-        [],
-        None,
-        None,
+    absent = outcomes[1].document("torch")
+    assert (absent["median"], absent["samples"], absent["transfer_in"]) == (None, [], None)
+    assert absent["reason"]["id"] == "absent-cpu-build"
+    said = course.progress.lines
+    assert "network, lane cuda: absent: torch 2.13.0+cpu is a CPU build: install a CUDA build of it" in said
+    assert any(line.startswith("repeat 5: 1.000 s") for line in said)
+
+
+def test_a_steady_lane_takes_no_more_than_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes, course, _ = race(monkeypatch, [1.0], budget_s=10_000.0)
+    assert [(len(o.samples), o.ended) for o in outcomes] == [(6, "precise")] * 2
+    assert course.claims == 0
+
+
+def test_the_budget_is_kept_and_what_cannot_start_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    lanes = (fakes.CPU_LANE, Lane("cpu-torch", "torch", "cpu"))
+    outcomes, _, made = race(monkeypatch, [20.0], lanes=lanes, budget_s=60.0)
+    first, second = outcomes
+    assert (first.status, first.ended) == ("ran", "budget")
+    assert len(first.samples) < 3
+    assert (second.status, second.reason) == ("absent", message("no-budget", budget_s=60.0))
+    assert made == ["cpu"]
+
+
+def test_an_exact_number_is_made_whatever_the_precision(monkeypatch: pytest.MonkeyPatch) -> None:
+    outcomes, _, _ = race(monkeypatch, [5.0], repeats=9, budget_s=None)
+    assert [(len(o.samples), o.ended, len(o.timings.warmups)) for o in outcomes if o.timings] == [
+        (9, "most", 1)
+    ] * 2
+
+
+def test_threads_and_digits_are_set_for_a_lane_and_given_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch = fakes.torch("2.13.0", cuda="12.6", available=True)
+    device = fakes.QueueDevice()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    seen: list[Any] = []
+
+    class Looking(fakes.CountingRunner):
+        def load(self) -> None:
+            seen.append(
+                (
+                    torch.get_num_threads(),
+                    torch.get_float32_matmul_precision(),
+                    torch.backends.cudnn.allow_tf32,
+                )
+            )
+            super().load()
+
+    course = fakes.course(fakes.libraries(torch), device, repeats=1, budget_s=None)
+    lanes = (fakes.CPU_LANE, fakes.CUDA_LANE, MIXED)
+    running.run_contestant(fakes.contestant(lambda *_: Looking(device, [1.0]), lanes), course)
+    assert list(dict.fromkeys(seen)) == [(2, "highest", False), (2, "high", True)]
+    assert (torch.get_num_threads(), torch.get_float32_matmul_precision()) == (4, "highest")
+    assert torch.backends.cudnn.allow_tf32 is True
+
+
+@pytest.mark.parametrize(("usable", "warned"), [(2, True), (64, False)])
+def test_a_lane_on_few_cores_says_so(monkeypatch: pytest.MonkeyPatch, usable: int, *, warned: bool) -> None:
+    monkeypatch.setattr(cores, "count", lambda: 64)
+    monkeypatch.setattr(cores, "usable", lambda: usable)
+    outcomes, _, _ = race(monkeypatch, [1.0], repeats=1, budget_s=None)
+    said = [[warning for warning in o.warnings if warning["id"] == "few-threads"] for o in outcomes]
+    assert said == [[message("few-threads", threads=2, cores=64)] if warned else [], []]
+
+
+def test_the_card_is_watched_while_it_is_timed_and_only_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Sampler:
+        def __init__(self) -> None:
+            self.heard: list[str] = []
+
+        def __enter__(self) -> None:
+            self.heard.append("begin")
+
+        def __exit__(self, *_: object) -> None:
+            self.heard.append("end")
+
+        def usage(self) -> dict[str, Any]:
+            return {"interval_s": 0.1}
+
+        def warnings(self) -> list[Any]:
+            return [message("throttled", reasons=["heat"])]
+
+        def cost(self) -> Any:
+            return message("sampler-cost", share=0.03)
+
+    device, sampler = fakes.QueueDevice(), Sampler()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    course = fakes.course(fakes.libraries(CARD), device, repeats=2, budget_s=None)
+    course.sampler = sampler
+    outcomes, _ = running.run_contestant(
+        fakes.contestant(lambda *_: fakes.CountingRunner(device, [1.0])), course
     )
-    assert "CPU build" in absent["reason"]
-    assert "network, lane cpu: repeat 5/5: 1.000 s" in said
+    assert sampler.heard == ["begin", "end"], "the card's lane alone"
+    assert (outcomes[0].usage, outcomes[1].usage) == (None, {"interval_s": 0.1})
+    assert message("throttled", reasons=["heat"]) in outcomes[1].warnings
+    assert any("watching the card took" in line for line in course.progress.lines)  # type: ignore[attr-defined]
 
 
-def test_the_card_is_compared_with_the_best_cpu_lane() -> None:
-    other = Lane("cpu-torch", "torch", "cpu")
-    outcomes = (
-        fakes.ran(fakes.CPU_LANE, 8.0),
-        fakes.ran(other, 4.0, 5.0, 6.0),
-        fakes.ran(fakes.CUDA_LANE, 1.0, 2.0, 2.5),
-    )
-    document = judge(fakes.contestant(None, (fakes.CPU_LANE, other, fakes.CUDA_LANE)), outcomes)  # type: ignore[arg-type]
-    assert document["ratio"] == pytest.approx(2.5)
-    assert document["ratio_against"] == "cpu-torch"
-    assert document["ratio_interval"] == pytest.approx([1.6, 6.0])
+def test_data_that_cannot_be_made_is_the_reason_of_every_lane(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = fakes.QueueDevice()
+
+    def data(*_: Any) -> Any:
+        raise MemoryError("Unable to allocate 9 TiB")
+
+    contestant = fakes.contestant(lambda *_: None, training=lambda *_: {})
+    object.__setattr__(contestant, "data", data)
+    outcomes, training = running.run_contestant(contestant, fakes.course(fakes.libraries(CARD), device))
+    assert {text(o.reason or {}) for o in outcomes} == {"MemoryError: Unable to allocate 9 TiB"}
+    assert training is None
+    monkeypatch.undo()
 
 
-def test_a_wrong_result_has_no_speed() -> None:
-    def disagreement(a: Any, b: Any) -> str | None:
-        return None if a == b else f"accuracy {a['accuracy']} against {b['accuracy']}"
-
-    outcomes = (fakes.ran(fakes.CPU_LANE, 4.0), fakes.ran(fakes.CUDA_LANE, 1.0, accuracy=0.1))
-    document = judge(fakes.contestant(None, disagreement=disagreement), outcomes)  # type: ignore[arg-type]
-    assert document["ratio"] is None
-    assert any("accuracy 0.9 against 0.1" in warning for warning in document["lanes"][1]["warnings"])
+def test_a_contestant_may_know_better_why_a_lane_is_absent() -> None:
+    contestant = fakes.contestant(
+        None, absent=lambda lane, *_: message("no-cuml-accel") if lane.device == "cuda" else None
+    )  # type: ignore[arg-type]
+    found = fakes.libraries(None)
+    settings = fakes.Settings()
+    assert running.why_absent(contestant, fakes.CPU_LANE, settings, found) is None
+    assert running.why_absent(contestant, fakes.CUDA_LANE, settings, found) == message("no-cuml-accel")
