@@ -1,4 +1,4 @@
-"""``python -m verify.race``: run the race and write race.json, race.md and race.svg."""
+"""``python -m verify.race``: run the race and write race.json, race.md, race.svg and race.html."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from verify.race.fraud_read import Refused
 from verify.race.lanes import FAILED, INVALID, RAN
 from verify.race.markdown import markdown
 from verify.race.options import STDOUT, USAGE, UsageError
+from verify.race.page import page as race_html
 from verify.race.progress import Progress
 from verify.race.svg import svg
 from verify.race.words import message, text
@@ -56,6 +57,7 @@ def _main(argv: Sequence[str] | None) -> int:
     else:
         page = markdown(race, given.lang)
         files = {"race.json": document, "race.md": page, "race.svg": svg(race, given.lang)}
+        files["race.html"] = race_html(race, given.lang)
         _write(Path(out), files)
         print(page, end="")
         written = ", ".join(str(Path(out) / name) for name in files)

@@ -41,7 +41,7 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--out",
         default=".",
         metavar="DIR|-",
-        help="folder for race.json, race.md and race.svg; - prints race.json",
+        help="folder for race.json, race.md, race.svg and race.html; - prints race.json",
     )
     out.add_argument(
         "--host", default="here", metavar="NAME", help="the name that the evidence gives this machine"

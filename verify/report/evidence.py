@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from verify.errors import VerifyError
 from verify.facts.source import as_list
 from verify.race import SCHEMA
-from verify.race.markdown import markdown as race_page
+from verify.race.markdown import markdown
+from verify.race.page import page
+from verify.race.svg import svg
 from verify.report.files import recover, replace_file, replace_folder
 from verify.report.findings import judge_host
 from verify.report.junit import junit
@@ -22,12 +24,13 @@ from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
 RUN = "run.json"
 RACE = "race.json"
 RECORDINGS = {"host": "recording-host.json", "container": "recording-container.json"}
-_WRITTEN = frozenset({"findings.json", "junit.xml", "nvidia-smi.txt", "race.md"})
+_WRITTEN = frozenset({"findings.json", "junit.xml", "nvidia-smi.txt", "race.md", "race.svg", "race.html"})
 
 Json = dict[str, Any]
 
@@ -80,7 +83,7 @@ def _write_host(folder: Path, report: HostReport, documents: dict[str, Json]) ->
     if smi is not None:
         files["nvidia-smi.txt"] = smi
     if report.race is not None:
-        files["race.md"] = race_page(report.race)
+        files |= race_files(report.race)
     replace_folder(folder, files, drop=_WRITTEN - set(files))
 
 
@@ -104,6 +107,11 @@ def nvidia_smi_text(container: Json | None) -> str | None:
     return "\n".join(parts)
 
 
+def race_files(race: Mapping[str, Any]) -> dict[str, str]:
+    """Return what is drawn from a race: the table, the picture, the page."""
+    return {"race.md": markdown(race), "race.svg": svg(race), "race.html": page(race)}
+
+
 def _race(path: Path) -> tuple[Json | None, str | None]:
     """Read a race; one that cannot be read is a sentence of that host, and keeps no other from its report."""
     if not path.is_file():
@@ -113,7 +121,7 @@ def _race(path: Path) -> tuple[Json | None, str | None]:
         if race.get("schema") != SCHEMA:
             of = f"of schema {race.get('schema')!r}, this version reads {SCHEMA}"
             return None, f"{path.name} is no race of this version ({of}): race again"
-        race_page(race)
+        race_files(race)
     except VerifyError as error:
         return None, str(error).replace(str(path), path.name)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:

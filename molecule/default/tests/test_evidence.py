@@ -17,7 +17,7 @@ def folder(name: str) -> Path:
 def test_every_file_is_there(folder: Path) -> None:
     expected = {
         "run.json", "recording-host.json", "recording-container.json", "findings.json", "junit.xml",
-        "nvidia-smi.txt", "race.json", "race.md",
+        "nvidia-smi.txt", "race.json", "race.md", "race.svg", "race.html",
     }  # fmt: skip
     assert {path.name for path in folder.iterdir()} == expected
 
@@ -32,7 +32,12 @@ def test_the_one_failure_is_the_expected_one(folder: Path) -> None:
 def test_simulated_stands_where_a_person_sees_it(folder: Path) -> None:
     assert json.loads((folder / "findings.json").read_text())["simulated"] is True
     assert json.loads((folder / "race.json").read_text())["simulated"] is True
-    for path in (folder / "nvidia-smi.txt", folder / "race.md", lab.EVIDENCE / "README.md"):
+    for path in (
+        folder / "nvidia-smi.txt",
+        folder / "race.md",
+        folder / "race.svg",
+        lab.EVIDENCE / "README.md",
+    ):
         assert "simulated" in path.read_text().lower(), path
 
 
@@ -52,7 +57,7 @@ def test_nvidia_smi_in_the_container_showed_both_cards(folder: Path) -> None:
 
 def test_the_report_comes_out_byte_for_byte_the_same(folder: Path) -> None:
     before = {path: path.read_bytes() for path in lab.EVIDENCE.rglob("*") if path.is_file()}
-    for drawn in ("findings.json", "junit.xml", "nvidia-smi.txt", "race.md"):
+    for drawn in ("findings.json", "junit.xml", "nvidia-smi.txt", "race.md", "race.svg", "race.html"):
         (folder / drawn).unlink()
     (lab.EVIDENCE / "README.md").unlink()
     done = lab.gpu_verify("report", "--from", lab.EVIDENCE)

@@ -39,6 +39,8 @@ def test_what_is_written(evidence: Path) -> None:
         "sim-lab-1/junit.xml",
         "sim-lab-1/nvidia-smi.txt",
         "sim-lab-1/race.md",
+        "sim-lab-1/race.svg",
+        "sim-lab-1/race.html",
     }
     findings = json.loads((evidence / "sim-lab-1" / "findings.json").read_text())
     assert list(findings) == ["schema", "host", "simulated", "image_digest", "findings"]
@@ -86,7 +88,7 @@ def test_what_no_longer_holds_is_taken_away(evidence: Path) -> None:
     write(evidence)
     left = set(snapshot(evidence / "sim-lab-1"))
     assert "nvidia-smi.txt" not in left
-    assert "race.md" not in left
+    assert not left & {"race.md", "race.svg", "race.html"}
 
 
 def test_failed_table_is_shown_with_list_and_query() -> None:
@@ -153,7 +155,8 @@ def test_a_damaged_race_is_a_sentence_of_its_host_and_keeps_no_other_from_the_re
     assert "race.json is damaged" in hosts["sim-lab-1"].verdict
     assert sentence in (evidence / "README.md").read_text()
     assert (evidence / "sim-lab-1" / "race.json").read_text() == text
-    assert not (evidence / "sim-lab-1" / "race.md").exists()
+    for name in ("race.md", "race.svg", "race.html"):
+        assert not (evidence / "sim-lab-1" / name).exists()
     assert (evidence / "lab-2" / "findings.json").exists()
     once = snapshot(evidence)
     write(evidence)
