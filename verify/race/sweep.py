@@ -7,10 +7,7 @@ apart. CPU and card take turns at each size, so that a budget that ends early le
 
 from __future__ import annotations
 
-import math
 import statistics
-from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any, Optional
 
 from verify.race import guard, stats
@@ -20,13 +17,12 @@ from verify.race.device import clock_for
 from verify.race.lanes import INVALID, RAN, failed
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
 from verify.race.operations import OPERATIONS
+from verify.race.points import LEAST, SAMPLE_S, UNTIMED, Measured, measured
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from verify.race.clock import Clock
-    from verify.race.operations import Operation
     from verify.race.progress import Progress
     from verify.race.settings import Settings
 
@@ -34,21 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["break_even", "run"]
 
-SAMPLE_S = 0.005  # the shortest sample: beside it, reading the clock and waiting for an idle card are nothing
-WARM_S = 0.05  # clocks rise, libraries choose their kernels for this size
-MOST_IN_A_SAMPLE = 10_000
-LEAST = 3  # samples; a size for which these do not fit its share of the budget is left out
-FASTER_STEPS = 10
 # Work grown so many times in the same time: the clock did not wait for the work.
 FLAT_WORK, FLAT_SECONDS = 1_000.0, 1.2
-
-
-@dataclass(frozen=True)
-class _Measured:
-    seconds: float
-    interval: tuple[float, float]
-    samples: tuple[float, ...]
-    copy: tuple[float, ...] = ()
 
 
 def run(
@@ -127,7 +110,7 @@ def _operation(
         progress.lane("sweep", f"{kind.NAME} {size} {lane}")
         share, flops = budget.share(len(todo) - k), kind.flops(size, settings)
         expected = _expected(points, lane, flops)
-        if expected * (1 + LEAST) > share or share <= 0:
+        if expected * (UNTIMED + LEAST) > share:
             reason = message("over-share", seconds=expected, share_s=share)
             left_out.append({"size": size, "lane": lane, "reason": reason})
             continue
@@ -150,42 +133,13 @@ def _operation(
 
 
 def _expected(points: Sequence[Point], lane: str, flops: float) -> float:
-    """Return how long one run takes at most, from the size before: no slower than its work grows."""
+    """Return how long a sample takes at most, from the size before: no slower than its work grows."""
     before = [point for point in points if point["lane"] == lane]
-    return float(before[-1]["seconds"] * flops / before[-1]["flops"]) if before else 0.0
+    known = float(before[-1]["seconds"] * flops / before[-1]["flops"]) if before else 0.0
+    return max(known, SAMPLE_S)
 
 
-def measured(operation: Operation, clock: Clock, repeats: int, share: float, *, copies: bool) -> _Measured:
-    """Time one operation of one size, and its copy."""
-    began = clock.now()
-    number = _in_a_sample(operation, clock)
-    samples: list[float] = []
-    least = min(LEAST, repeats)
-    while len(samples) < repeats and (len(samples) < least or clock.now() - began < share):
-        samples.append(clock.time(lambda: operation.run(number))[0] / number)
-    copied: list[float] = []
-    if copies:
-        clock.time(operation.copy)  # the first allocates
-        copied = [clock.time(operation.copy)[0] for _ in range(len(samples))]
-    low, high, _ = stats.interval(samples)
-    return _Measured(statistics.median(samples), (low, high), tuple(samples), tuple(copied))
-
-
-def _in_a_sample(operation: Operation, clock: Clock) -> int:
-    """Warm up, and return how many runs last long enough to be timed."""
-    clock.time(lambda: operation.run(1))  # the first call has one-time costs: it says nothing about a run
-    number, warm = 1, 0.0
-    while True:
-        taken = clock.time(partial(operation.run, number))[0]
-        warm += taken
-        if taken < SAMPLE_S and number < MOST_IN_A_SAMPLE:
-            factor = FASTER_STEPS if taken <= 0 else min(FASTER_STEPS, 1.2 * SAMPLE_S / taken)
-            number = min(MOST_IN_A_SAMPLE, math.ceil(number * max(factor, 1.1)))
-        elif warm >= WARM_S or taken <= 0 or number >= MOST_IN_A_SAMPLE:
-            return number
-
-
-def _point(size: int, lane: str, flops: float, found: _Measured) -> Point:
+def _point(size: int, lane: str, flops: float, found: Measured) -> Point:
     copy_interval = list(stats.interval(found.copy)[:2]) if found.copy else None
     return {
         "size": size,

@@ -81,7 +81,7 @@ WORDS: dict[str, str] = {
     "outliers": "{count} of {of} repeats lie 50 % or more off the median: see the samples",
     "over-bandwidth": "{gbs:.0f} GB/s is more than the card's memory gives ({peak_gbs:.0f} GB/s): the measurement is not valid",
     "over-peak": "{tflops:g} TFLOPS is more than the card can do in {precision} ({peak_tflops:g} TFLOPS): the clock stopped too early, or it was not {precision}; the measurement is not valid",
-    "over-share": "one run takes about {seconds:.2g} s, too long for its share of the budget ({share_s:.2g} s): give a larger --budget",
+    "over-share": "one run takes up to {seconds:.2g} s, too long for its share of the budget ({share_s:.2g} s): give a larger --budget",
     "page-column-ended": "ended because",
     "page-column-samples": "samples, in seconds",
     "page-column-warmups": "warm-ups, in seconds",

@@ -81,7 +81,7 @@ WORDS: dict[str, str] = {
     "outliers": "{count} répétitions sur {of} s’écartent de la médiane de 50 % ou plus : voyez les mesures brutes",
     "over-bandwidth": "{gbs:.0f} Go/s, c’est plus que ce que donne la mémoire de la carte ({peak_gbs:.0f} Go/s) : la mesure n’est pas valable",
     "over-peak": "{tflops:g} TFLOPS, c’est plus que ce que la carte sait faire en {precision} ({peak_tflops:g} TFLOPS) : l’horloge s’est arrêtée trop tôt, ou ce n’était pas du {precision} ; la mesure n’est pas valable",
-    "over-share": "une exécution prend environ {seconds:.2g} s, trop pour sa part du budget ({share_s:.2g} s) : donnez un --budget plus grand",
+    "over-share": "une exécution prend jusqu’à {seconds:.2g} s, trop pour sa part du budget ({share_s:.2g} s) : donnez un --budget plus grand",
     "page-column-ended": "fin, parce que",
     "page-column-samples": "mesures, en secondes",
     "page-column-warmups": "échauffements, en secondes",
