@@ -159,11 +159,13 @@ def _target(path: Path, target: str, raw: fraud_read.Raw) -> tuple[Array, str]:
     if not len(raw.codes):
         raise Refused(f"{path} has columns but no rows: there is nothing to learn from")
     if len(raw.values) != BINARY:
-        some = f": {_list([_say(value) for value in raw.values], quote=False)}" if raw.values else ""
-        raise Refused(
-            f"{path}: the target {target!r} has {len(raw.values)} different values{some}. "
-            "It must have two, such as 0 and 1"
+        some = _list([_say(value) for value in raw.values], quote=False)
+        count = (
+            f"only the value {some}"
+            if len(raw.values) == 1
+            else f"{len(raw.values)} different values: {some}"
         )
+        raise Refused(f"{path}: the target {target!r} has {count}. It must have two values, such as 0 and 1")
     counts = [int((raw.codes == code).sum()) for code in range(BINARY)]
     words = any(isinstance(value, str) for value in raw.values)
     said = [_say(value) for value in raw.values]
