@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import time
 from typing import TYPE_CHECKING, Any
 
-from verify.race import SCHEMA, contestants, cores, judging, machine, running
+from verify.race import SCHEMA, contestants, cores, judging, machine, running, sweep
 from verify.race.device import tf32
 from verify.race.libraries import CUDA
 from verify.race.sampler import Sampler
@@ -68,14 +66,13 @@ def run(
     try:
         if course.sampler is not None:
             course.sampler.start()
+        peak = (card or {}).get("peak")
         race["contestants"] = []
         for contestant in chosen:
             outcomes, training = running.run_contestant(contestant, course)
-            judged = judging.judge(
-                contestant, outcomes, settings, peak=(card or {}).get("peak"), training=training
-            )
+            judged = judging.judge(contestant, outcomes, settings, peak=peak, training=training)
             race["contestants"].append(judged)
-        race["sweep"] = _sweep(course) if swept else None
+        race["sweep"] = _sweep(course, peak) if swept else None
     finally:
         if course.sampler is not None:
             course.sampler.close()
@@ -84,12 +81,8 @@ def run(
     return race
 
 
-def _sweep(course: running.Course) -> dict[str, Any] | None:
+def _sweep(course: running.Course, peak: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the sweep, calculated with as many cores and digits as the lanes."""
-    if importlib.util.find_spec("verify.race.sweep") is None:
-        return None
-    sweep = importlib.import_module("verify.race.sweep")
     libraries = course.libraries
     with cores.all_cores(libraries, course.threads), tf32(libraries, allowed=False):
-        found = sweep.run(course.settings, libraries, course.budget, course.progress)
-    return None if found is None else dict(found)
+        return sweep.run(course.settings, libraries, course.budget, course.progress, peak=peak)

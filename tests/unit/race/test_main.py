@@ -64,7 +64,7 @@ def test_it_writes_its_files_and_nothing_else(
     raced(monkeypatch, ["ran"])
     folder = tmp_path / "new" / "folder"
     assert program.main(["--out", str(folder)]) == 0
-    assert sorted(p.name for p in folder.iterdir()) == ["race.json", "race.md", "race.svg"]
+    assert sorted(p.name for p in folder.iterdir()) == ["race.html", "race.json", "race.md", "race.svg"]
     assert capsys.readouterr().out == (folder / "race.md").read_text()
 
 

@@ -8,6 +8,7 @@ from tests.unit.race import fakes
 from verify.race import cores, running
 from verify.race.clock import Clock, Plan
 from verify.race.lanes import Lane, Outcome, run_lane
+from verify.race.settings import Settings
 from verify.race.words import message, text
 
 CARD = fakes.torch("2.13.0", cuda="12.6", available=True)
@@ -232,10 +233,10 @@ def test_data_that_cannot_be_made_is_the_reason_of_every_lane(monkeypatch: pytes
 
 
 def test_a_contestant_may_know_better_why_a_lane_is_absent() -> None:
-    contestant = fakes.contestant(
-        None, absent=lambda lane, *_: message("no-cuml-accel") if lane.device == "cuda" else None
-    )  # type: ignore[arg-type]
+    def absent(lane: Lane, *_: Any) -> Any:
+        return message("no-cuml-accel") if lane.device == "cuda" else None
+
+    contestant = fakes.contestant(lambda *_: None, absent=absent)
     found = fakes.libraries(None)
-    settings = fakes.Settings()
-    assert running.why_absent(contestant, fakes.CPU_LANE, settings, found) is None
-    assert running.why_absent(contestant, fakes.CUDA_LANE, settings, found) == message("no-cuml-accel")
+    assert running.why_absent(contestant, fakes.CPU_LANE, Settings(), found) is None
+    assert running.why_absent(contestant, fakes.CUDA_LANE, Settings(), found) == message("no-cuml-accel")
