@@ -22,6 +22,7 @@ from verify.report.findings import judge_host
 from verify.report.junit import junit
 from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
+from verify.report.standings import check
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -122,6 +123,7 @@ def _race(path: Path) -> tuple[Json | None, str | None]:
             of = f"of schema {race.get('schema')!r}, this version reads {SCHEMA}"
             return None, f"{path.name} is no race of this version ({of}): race again"
         race_files(race)
+        check(race)
     except VerifyError as error:
         return None, str(error).replace(str(path), path.name)
     except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:

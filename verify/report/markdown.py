@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.report.standings import HEAD, tables
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -29,6 +31,8 @@ def fleet_page(fleet: Fleet) -> str:
             for host in fleet.hosts
         ),
     )
+    for title, rows in tables(fleet.hosts):
+        lines += ["", f"## {title}", "", *table(HEAD, rows)]
     for host in fleet.hosts:
         lines += ["", f"## {_name(host)}", "", f"Verdict: **{_cell(host.verdict)}**"]
         lines += [f"Image: `{host.image_digest}`"] if host.image_digest else []

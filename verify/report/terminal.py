@@ -11,6 +11,7 @@ from verify.findings import Status
 from verify.race.sentence import seconds
 from verify.report.console import console
 from verify.report.stack_view import STYLE, open_finding
+from verify.report.standings import HEAD, tables
 from verify.report.text import plain
 from verify.report.words import short
 
@@ -40,6 +41,13 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
             Text(plain(host.sentence)),
         )
     out.print(table)
+    for title, rows in tables(fleet.hosts):
+        order = Table(title=plain(title), title_justify="left")
+        for heading in HEAD:
+            order.add_column(heading, overflow="fold")
+        for row in rows:
+            order.add_row(*(Text(plain(cell)) for cell in row))
+        out.print(order)
     _open_hosts(fleet.hosts, out)
 
 

@@ -141,6 +141,7 @@ def test_no_evidence(tmp_path: Path) -> None:
         ("{", "race.json is not JSON"),
         ("{}", "is no race of this version"),
         ("[]", "JSON"),
+        (json.dumps({**RACE, "settings": {"network": 7}}), "is no race of this version"),
         (json.dumps({**RACE, "schema": 1}), "of schema 1, this version reads 2): race again"),
     ],
 )
