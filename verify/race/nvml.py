@@ -50,6 +50,7 @@ class Card:
     def point(self) -> list[Reading]:
         """Return utilisation, memory, power, SM clock, temperature and the mask of reasons."""
         n = self._nvml
+        busy = self._ask("UtilizationRates", then=lambda rates: rates.gpu)
         used = self._ask("MemoryInfo", getattr(n, "nvmlMemory_v2", None), then=lambda m: m.used / MIB)
         if used is None:  # drivers before 510 have the first version alone
             used = self._ask("MemoryInfo", then=lambda m: m.used / MIB)
@@ -57,7 +58,7 @@ class Card:
         if reasons is None:  # so called up to branch 530
             reasons = self._ask("CurrentClocksThrottleReasons")
         return [
-            self._ask("UtilizationRates", then=lambda rates: rates.gpu),
+            busy,
             used,
             self._ask("PowerUsage", then=_watts),
             self._ask("ClockInfo", getattr(n, "NVML_CLOCK_SM", 1)),
@@ -134,9 +135,9 @@ def binding() -> tuple[ModuleType, list[Message]]:
     """Return the module pynvml, and a note where it is not NVIDIA's."""
     try:
         module = import_module("pynvml")
-    except ModuleNotFoundError as error:
-        raise NoCardError(message("sampler-no-pynvml")) from error
     except Exception as error:
+        if isinstance(error, ModuleNotFoundError) and error.name == "pynvml":
+            raise NoCardError(message("sampler-no-pynvml")) from error
         raise NoCardError(message("sampler-import", error=said(error))) from error
     foreign = [name for name in FOREIGN if _ships(name, module)]
     if foreign and not _ships(OWN, module):

@@ -30,7 +30,12 @@ START_SECONDS = 10.0  # a driver without persistence mode starts its cards first
 END_SECONDS = 5.0
 KILL_SECONDS = 2.0
 # The child looks for modules exactly where the race does.
-BOOT = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from verify.race.sampling import main; main(json.loads(sys.argv[2]))"  # noqa: E501
+BOOT = """
+import json, sys
+sys.path[:] = json.loads(sys.argv[1])
+from verify.race.sampling import main
+main(json.loads(sys.argv[2]))
+"""
 
 
 class Sampler:
@@ -55,10 +60,16 @@ class Sampler:
         self._end_seconds = end_seconds
         self._child: subprocess.Popen[bytes] | None = None
         self._started_at = 0.0
+        self._owner = os.getpid()
         self._ready = False
         self._rest = b""
         self._record: dict[str, Any] | None = None
         self._over: weakref.finalize[Any, Any] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process that watches; None where there is none."""
+        return self._child and self._child.pid
 
     def start(self) -> None:
         """Start the process, once; it gets ready while the race goes on."""
@@ -73,31 +84,28 @@ class Sampler:
         except (OSError, ValueError) as error:
             self.reason = message("sampler-start", error=f"{type(error).__name__}: {error}")
             return
-        self._child, self._started_at = child, time.monotonic()
-        self._over = weakref.finalize(self, _end, child, os.getpid())
+        self._child, self._started_at, self._owner = child, time.monotonic(), os.getpid()
+        self._over = weakref.finalize(self, _end, child, self._owner)
 
     def __enter__(self) -> Sampler:  # noqa: PYI034  # Self came with Python 3.11
-        """Begin: from here on the card is read."""
+        """Begin: when this returns the card has been read once, or there is a reason why not."""
         self._record = None
         self.start()
         if not self._ready and not self.reason:
             self._get_ready()
         if self._ready:
             self._tell(BEGIN)
+            self._hear(self._end_seconds)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         """End, and take what was read."""
-        if not self._ready:
+        if not self._ready or os.getpid() != self._owner:  # a fork that leaves the lane has no say in it
             return
         self._tell(END)
-        try:
-            self._record = self._hear(time.monotonic() + self._end_seconds, self._end_seconds)
-        except BaseException:  # Ctrl-C: its answer must not become the next lane's
-            self.close()
-            raise
+        self._record = self._hear(self._end_seconds)
 
     def usage(self) -> dict[str, Any] | None:
         """Return what was seen of the last lane, as race.json has it."""
@@ -123,7 +131,7 @@ class Sampler:
             self.reason = message("sampler-closed")
 
     def _get_ready(self) -> None:
-        told = self._hear(self._started_at + self._start_seconds, self._start_seconds)
+        told = self._hear(self._start_seconds, since=self._started_at)
         if told is None:
             return
         self.notes = told["notes"]
@@ -135,14 +143,15 @@ class Sampler:
     def _tell(self, word: str) -> None:
         try:
             if self._child and self._child.stdin:
-                self._child.stdin.write(f"{word} {time.monotonic()!r}\n".encode())
+                self._child.stdin.write(f"{word}\n".encode())
         except (OSError, ValueError):  # it has ended; whoever listens next says so
             pass
 
-    def _hear(self, until: float, seconds: float) -> Any:  # noqa: ANN401
+    def _hear(self, seconds: float, since: float | None = None) -> Any:  # noqa: ANN401
         """Return the next line; None if it does not come in time or never will, and then the process goes."""
         if not self._child or not self._child.stdout:
             return None
+        until = (time.monotonic() if since is None else since) + seconds
         try:
             while b"\n" not in self._rest:
                 if not _readable(self._child.stdout, until - time.monotonic()):
@@ -158,6 +167,9 @@ class Sampler:
         except (OSError, ValueError) as error:
             self._give_up(message("sampler-start", error=f"{type(error).__name__}: {error}"))
             return None
+        except BaseException:  # Ctrl-C: what was not heard must not answer the next question
+            self.close()
+            raise
 
     def _give_up(self, reason: Message) -> None:
         self.reason = reason

@@ -33,7 +33,7 @@ def main(options: Mapping[str, Any]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's Ctrl-C is for the race; it closes the pipe
     os.nice(NICENESS)
     send = _sender()
-    commands: queue.SimpleQueue[tuple[str, float]] = queue.SimpleQueue()
+    commands: queue.SimpleQueue[str] = queue.SimpleQueue()
     listener = threading.Thread(target=_listen, args=(commands, options["parent"]), daemon=True)
     listener.start()
     try:
@@ -43,58 +43,64 @@ def main(options: Mapping[str, Any]) -> None:
         return
     send({"reason": None, "notes": notes})
     while True:
-        command, at = commands.get()
-        if command == BEGIN:
-            send(watch(card, commands, at, options["interval_s"], options["parent"]))
+        if commands.get() == BEGIN:
+            send(watch(card, commands, options, send))
 
 
 def watch(
-    card: nvml.Card,
-    commands: queue.SimpleQueue[tuple[str, float]],
-    begun: float,
-    interval_s: float,
-    race: int,
+    card: nvml.Card, commands: queue.SimpleQueue[str], options: Mapping[str, Any], send: Callable[[Any], None]
 ) -> dict[str, Any]:
     """Read the card until the lane ends; return the record that usage.py knows.
 
-    The pause is the interval, or as much longer as keeps the cost at its aim: a driver that answers slowly
-    is asked less often.
+    The lane begins when the first reading is done, so that it is never missed.
     """
     spent_before, started = time.process_time(), time.monotonic()
     counted = card.energy_mj()
     points: list[list[Any]] = []
-    others, listed, lost, keep = None, None, None, 1
+    others = nvml.others(card.pids(), options["parent"])
+    listed, lost, keep = started, None, 1
+
+    def look() -> None:
+        nonlocal lost
+        now = time.monotonic() - started
+        points.append([now, *card.point()])
+        if card.lost and lost is None:
+            lost = {"seconds": now, "error": card.lost}
+
     while True:
         now, spent = time.monotonic(), time.process_time()
-        if listed is None or now - listed >= LIST_SECONDS:
-            others, listed = _most(others, nvml.others(card.pids(), race)), now
-        points.append([now - begun, *card.point()])
-        if card.lost and not lost:
-            lost = {"seconds": now - begun, "error": card.lost}
+        look()
+        if len(points) == 1:
+            send({"begun": True})
+        if now - listed >= LIST_SECONDS:
+            others, listed = _most(others, nvml.others(card.pids(), options["parent"])), now
         if len(points) >= MOST_RAW:
-            points, keep = points[::2], keep * 2
-        pause = max(interval_s * keep - (time.monotonic() - now), (time.process_time() - spent) / COST_AIM)
+            points[:] = points[::2]
+            keep *= 2
+        took, cost = time.monotonic() - now, time.process_time() - spent
         try:
-            _, ended = commands.get(timeout=max(pause, 0.0))
+            commands.get(timeout=pause(options["interval_s"] * keep, took, cost))
             break
         except queue.Empty:
             pass
     # From here on nothing costs the lane anything. One last look, so that a short lane has two.
     cpu_s, elapsed_s = time.process_time() - spent_before, time.monotonic() - started
     energy = [counted, card.energy_mj()]
-    points.append([time.monotonic() - begun, *card.point()])
-    others = _most(others, nvml.others(card.pids(), race))
-    if started > ended:  # the lane was over before this process had its turn: it saw nothing of it
-        points, energy, others, elapsed_s = [], [None, None], None, 0.0
+    look()
     return {
         "points": points,
         "energy_mj": energy,
         "limits": card.limits(),
-        "others": others,
+        "others": _most(others, nvml.others(card.pids(), options["parent"])),
         "cpu_s": cpu_s,
         "elapsed_s": elapsed_s,
         "lost": lost,
     }
+
+
+def pause(interval_s: float, took_s: float, cpu_s: float) -> float:
+    """Return how long to wait: what is left of the interval, or what keeps the cost at its aim."""
+    return max(interval_s - took_s, cpu_s / COST_AIM - took_s, 0.0)
 
 
 def _most(one: int | None, two: int | None) -> int | None:
@@ -118,7 +124,7 @@ def _sender() -> Callable[[Any], None]:
     return send
 
 
-def _listen(commands: queue.SimpleQueue[tuple[str, float]], parent: int) -> None:
+def _listen(commands: queue.SimpleQueue[str], parent: int) -> None:
     """Pass on what the race says; end the process when it is gone, whatever the other thread waits for.
 
     The end of the pipe tells it, unless a process that the race has forked still holds the other side.
@@ -134,6 +140,5 @@ def _listen(commands: queue.SimpleQueue[tuple[str, float]], parent: int) -> None
                 break
             *lines, rest = (rest + told).split(b"\n")
             for line in lines:
-                command, _, at = line.decode().partition(" ")
-                commands.put((command, float(at)))
+                commands.put(line.decode())
     os._exit(0)
