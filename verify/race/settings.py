@@ -16,7 +16,7 @@ class Network:
     """A small classifier on a synthetic data set: noisy clusters, several to a class."""
 
     kind: str = "mlp"
-    rows: int = 24_576
+    rows: int = 20_480
     test_rows: int = 8_192
     features: int = 64
     classes: int = 10
@@ -80,6 +80,7 @@ class Script:
     file: str
     device_arg: str = "--device"
     args: tuple[str, ...] = ()
+    sha256: str | None = None  # of the file: another script under the same name is another race
 
 
 @dataclass(frozen=True)
