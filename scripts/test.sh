@@ -17,6 +17,7 @@ part() {
 
 part "linters" scripts/lint.sh
 part "ansible-core 2.19 parses the playbooks too" scripts/syntax_2_19.sh
+part "a browser for the race's page" scripts/browser.sh
 part "unit and contract tests" python scripts/pytest_at_least.py 1500 tests/unit tests/contract
 part "container engine" scripts/engine.sh
 part "what the simulated host is made of" python tests/standins/build.py

@@ -39,8 +39,15 @@ addEventListener("load", () => {
 
 
 def find() -> str | None:
-    """Return the browser of this machine, if there is one."""
-    return next((path for name in NAMES if (path := shutil.which(name))), None)
+    """Return the browser of this machine, if there is one that runs: a name on PATH may lead nowhere."""
+    return next((path for name in NAMES if (path := shutil.which(name)) and _runs(path)), None)
+
+
+def _runs(path: str) -> bool:
+    return (
+        subprocess.run([path, "--version"], check=False, capture_output=True, timeout=_SECONDS).returncode
+        == 0
+    )
 
 
 def _run(browser: str, folder: Path, *arguments: str) -> str:
@@ -85,8 +92,8 @@ def shoot(browser: str, folder: Path, page: str, name: str, width: int, *, dark:
     return picture
 
 
-def pixels(picture: Path) -> list[tuple[int, int, int]]:
-    """Return the colours of a PNG as the browser writes it: 8 bit, not interlaced."""
+def pixels(picture: Path, rows: int = 500) -> list[tuple[int, int, int]]:
+    """Return the colours of a PNG's top as the browser writes it: 8 bit, not interlaced."""
     data, place, packed = picture.read_bytes(), 8, b""
     width = height = channels = 0
     while place < len(data):
@@ -98,7 +105,7 @@ def pixels(picture: Path) -> list[tuple[int, int, int]]:
             assert depth == 8
         packed += chunk if kind == b"IDAT" else b""
         place += 12 + size
-    return _unfiltered(zlib.decompress(packed), width, height, channels)
+    return _unfiltered(zlib.decompress(packed), width, min(height, rows), channels)
 
 
 def _unfiltered(raw: bytes, width: int, height: int, channels: int) -> list[tuple[int, int, int]]:

@@ -16,18 +16,18 @@ from tests.unit.race import browser
 from tests.unit.race.recorded import NAMES, document
 from verify.race.page import page
 
-BROWSER = browser.find()
 NARROW, WIDE = 360, 1100
 _HAIR = 1.5  # pixels that two boxes of text may share: a line's own room above and below its letters
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def chromium() -> str:
-    if BROWSER is None and os.environ.get("CI"):
+    found = browser.find()
+    if found is None and os.environ.get("CI"):
         pytest.fail("CI has no browser: scripts/browser.sh installs one")
-    if BROWSER is None:
+    if found is None:
         pytest.skip("no chromium here: scripts/browser.sh installs it on Debian")
-    return BROWSER
+    return found
 
 
 def keep(picture: Path) -> None:
