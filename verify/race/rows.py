@@ -79,8 +79,12 @@ def size_rows(operation: Mapping[str, Any], lang: str) -> list[list[str]]:
         cpu, card = by_lane.get("cpu") or {}, by_lane.get("cuda") or {}
         copied, alone = card.get("copy_s"), card.get("seconds")
         both = None if copied is None or alone is None else alone + copied
-        times = [time_cell(value, lang) for value in (cpu.get("seconds"), alone, both)]
-        rows.append([name, text(message("whole", value=size), lang), *times])
+        times = ((cpu, cpu.get("seconds")), (card, alone), (card, both))
+        cells = [
+            time_cell(seconds, lang) if point.get("status") in {None, RAN} else _status(point, lang)
+            for point, seconds in times
+        ]
+        rows.append([name, text(message("whole", value=size), lang), *cells])
     return rows
 
 

@@ -151,6 +151,15 @@ def test_the_sweep_says_from_which_size_with_and_without_the_copy() -> None:
     assert "- matrix product, n: the card wins without the copy from a size that is not known" in alone
 
 
+def test_a_point_of_the_sweep_that_was_refused_has_no_figure() -> None:
+    race = recorded.document("gaming-card")
+    point = race["sweep"]["operations"][0]["points"][-1]
+    point.update(status="invalid", reason={"id": "no-time"})
+    cells = row(markdown(race).splitlines(), "matrix product, n | 4,096")
+    assert cells[2] == "190 ms"
+    assert all(cell.startswith("not valid: a repeat took no time") for cell in cells[3:])
+
+
 def test_warnings_stand_by_their_lane() -> None:
     assert "- network, cpu: the CPU lane ran on 2 of 64 cores" in lines("few-cores")
     assert "## Warnings" not in lines("gaming-card")
