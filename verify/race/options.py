@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import hashlib
 import math
 import shlex
 import sys
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, Optional
 
 from verify.race.budget import FORMS, seconds_of
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 USAGE = 2
 STDOUT = "-"
+DASHED = ("--device-arg", "--script-args")  # what follows them is their value, dashes or not
 
 
 class UsageError(Exception):
@@ -32,9 +35,11 @@ class _Parser(argparse.ArgumentParser):
 
 def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     """Return the options; raise UsageError for what cannot be."""
+    argv = _joined(sys.argv[1:] if argv is None else argv)
     parser = _Parser(
         prog="gpu-verify race" if sys.argv[0].endswith("gpu-verify") else "python -m verify.race",
         description="Time the same work on the CPU and on the card, and say what came of it and why.",
+        allow_abbrev=False,  # --device would be --device-arg
     )
     out = parser.add_argument_group("what is written")
     out.add_argument(
@@ -144,7 +149,8 @@ def settings(options: argparse.Namespace) -> Settings:
         found = replace(found, fraud=replace(found.fraud, data=FraudData(options.fraud_data, options.target)))
     if options.script is not None:
         arguments = _words(options.script_args)
-        found = replace(found, script=Script(options.script, options.device_arg, arguments))
+        script = Script(options.script, options.device_arg, arguments, _sha256(options.script))
+        found = replace(found, script=script)
     return found
 
 
@@ -179,6 +185,26 @@ def _only(said: str | None, *, script: bool) -> tuple[str, ...]:
         what = wrong[0] if wrong else "it"
         raise UsageError(f"--only {said}: {what} names nothing that is raced: give any of {', '.join(known)}")
     return tuple(name for name in NAMES if name in names)
+
+
+def _joined(argv: Sequence[str]) -> list[str]:
+    """Tie the options whose values begin with dashes to them: argparse takes such a value for an option."""
+    joined: list[str] = []
+    for word in argv:
+        if joined and joined[-1] in DASHED:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
+
+
+def _sha256(file: str) -> str:
+    try:
+        return hashlib.sha256(Path(file).read_bytes()).hexdigest()
+    except OSError as error:
+        raise UsageError(
+            f"--script {file} cannot be read ({error.strerror}): give the path of a Python script"
+        ) from None
 
 
 def _words(said: str) -> tuple[str, ...]:
