@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, Optional, Protocol
 
 from verify.race import stats
 from verify.race.clock import Clock, Plan, Timings, repeat
@@ -17,7 +17,8 @@ FAILED = "failed"
 INVALID = "invalid"
 
 # What one training's time goes to: (a training, its modelled work, its seconds) to {launch_s, device_s, …}.
-Profile = Callable[[Callable[[], Any], Mapping[str, Any] | None, float], Mapping[str, Any] | None]
+Seen = Optional[Mapping[str, Any]]  # noqa: UP045  # evaluated when imported, on Python 3.9 too
+Profile = Callable[[Callable[[], Any], Seen, float], Seen]
 
 TRANSFERS = 3  # times that a copy is timed; the median of them counts
 
