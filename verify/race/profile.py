@@ -5,6 +5,7 @@ Looked at in a training of its own after the timed ones, because watching every 
 
 from __future__ import annotations
 
+import warnings
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -50,9 +51,11 @@ def launch_seconds(torch: ModuleType, clock: Clock) -> float:
 def kernels(torch: ModuleType, work: Callable[[], Any]) -> tuple[int, float] | None:
     """Return how many kernels ran and for how many seconds; None where the profiler saw none."""
     try:
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
-            work()
-            torch.cuda.synchronize()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # without a card it says so, and says nothing here
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profiler:
+                work()
+                torch.cuda.synchronize()
         on_card = [e for e in profiler.events() if str(e.device_type).endswith("CUDA")]
         busy = sum(e.time_range.elapsed_us() for e in on_card) * MICROSECOND
     except Exception:  # noqa: BLE001  # not permitted in this container, or another profiler is there already
