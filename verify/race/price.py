@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.race.phrases import HOUR, duration, money, significant
-from verify.race.shares import lane_of
+from verify.race.shares import interval_of, lane_of
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def bill(contestant: Mapping[str, Any], prices: Mapping[str, Any] | None) -> Bil
     """
     cpu = lane_of(contestant, contestant.get("ratio_against"))
     card = lane_of(contestant, contestant.get("ratio_card"))
-    ratio, interval = contestant.get("ratio"), contestant.get("ratio_interval")
+    ratio, interval = contestant.get("ratio"), interval_of(contestant)
     if cpu is None or card is None or not ratio or not interval:
         return None
     known = prices or {}

@@ -53,9 +53,9 @@ def result_row(
 
 def lane_row(contestant: Mapping[str, Any], lane: Mapping[str, Any], lang: str) -> list[str]:
     """Return what a lane measured, or why it did not."""
+    how = [lane["library"], *([lane["precision"]] if lane.get("precision") else [])]
     name = "race-lane" if lane.get("counts", True) else "race-lane-apart"
-    values = {"library": lane["library"], "precision": lane.get("precision") or DASH}
-    cells = [contestant["name"], text(message(name, lane=lane["name"], **values), lang)]
+    cells = [contestant["name"], text(message(name, lane=lane["name"], how=how), lang)]
     if lane["status"] != RAN:
         return [*cells, _status(lane, lang), *[DASH] * (len(LANE_COLUMNS) - len(cells) - 1)]
     first = (lane.get("warmups") or [None])[0]
@@ -105,7 +105,7 @@ def _status(lane: Mapping[str, Any] | None, lang: str) -> str:
 
 
 def _ratio(contestant: Mapping[str, Any], lang: str) -> str:
-    ratio, interval = contestant.get("ratio"), contestant.get("ratio_interval")
+    ratio, interval = contestant.get("ratio"), shares.interval_of(contestant)
     if ratio is None or not interval:
         return DASH if ratio is None else text(message("number", value=significant(ratio)), lang)
     low, high = (significant(end, 3) for end in interval)
@@ -121,7 +121,7 @@ def _cost(contestant: Mapping[str, Any], prices: Mapping[str, Any] | None, lang:
 
 def _interval(lane: Mapping[str, Any], lang: str) -> str:
     interval, confidence = lane.get("interval"), lane.get("confidence")
-    if not interval:
+    if not interval or confidence == 0:
         return DASH
     ends = {"low": duration(interval[0]), "high": duration(interval[1])}
     name = "race-interval" if confidence is None else "race-confidence"

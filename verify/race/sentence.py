@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race.phrases import capital, duration, joined, sentences, shown, significant, title
 from verify.race.price import waited
-from verify.race.shares import lane_of
+from verify.race.shares import interval_of, lane_of
 from verify.race.why import WRONG, reasons
 from verify.race.words import Message, message, text
 
@@ -52,8 +52,11 @@ def clause(contestant: Mapping[str, Any]) -> Message | None:
         "card": duration(waited(card)),
         "cpu": duration(waited(cpu)),
     }
-    low, high = contestant.get("ratio_interval") or (None, None)
-    if low is None or high is None or low <= 1 <= high:
+    found = interval_of(contestant)
+    if found is None:
+        return message("clause-unsure", **values)
+    low, high = found
+    if low <= 1 <= high:
         return message("clause-even", **values)
     if low > 1:
         return message("clause-won", times=significant(ratio), **values)
@@ -79,7 +82,9 @@ def no_card(contestant: Mapping[str, Any]) -> list[Message]:
 def _explained(contestant: Mapping[str, Any], why: Sequence[Message], lang: str) -> str:
     """Say the result with what is most telling of it: what repeats it in other words is left out."""
     said = text(clause(contestant) or {}, lang)
-    first = next((reason for reason in why if reason["id"] not in {"not-significant", "gpu-lost"}), None)
+    first = next(
+        (reason for reason in why if reason["id"] not in {"not-significant", "gpu-lost", "no-interval"}), None
+    )
     return f"{said}{text(message('colon'), lang)}{text(first, lang)}" if first else said
 
 

@@ -19,6 +19,8 @@ Json = dict[str, Any]
 
 # Fewer readings say nothing about a lane: NVML itself averages over up to a second.
 ENOUGH_READINGS = 5
+# Below it an interval of repeats is none: five repeats reach 0.94, two no more than a half, one nothing.
+LEAST_CONFIDENCE = 0.9
 # What launching one kernel costs the host where nobody measured it: a round figure between the few
 # microseconds of a bare launch and the ten and more of a framework's operation. A model, and called one
 # wherever it is shown.
@@ -98,6 +100,18 @@ def copy_seconds(lane: Mapping[str, Any]) -> float | None:
 def lane_of(contestant: Mapping[str, Any], name: str | None) -> Json | None:
     """Return a contestant's lane by its name."""
     return next((lane for lane in contestant["lanes"] if name and lane["name"] == name), None)
+
+
+def interval_of(contestant: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the interval of a contestant's ratio; None where too few repeats stand behind either side."""
+    found = contestant.get("ratio_interval")
+    if contestant.get("ratio") is None or not found:
+        return None
+    for name in (contestant.get("ratio_against"), contestant.get("ratio_card")):
+        confidence = (lane_of(contestant, name) or {}).get("confidence")
+        if confidence is not None and confidence < LEAST_CONFIDENCE:
+            return None
+    return float(found[0]), float(found[1])
 
 
 def _launch(lane: Mapping[str, Any]) -> tuple[float | None, str | None]:

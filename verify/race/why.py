@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race.guard import tflops_peak
 from verify.race.phrases import duration, significant
-from verify.race.shares import Shares, copy_seconds, lane_of, percent, shares
+from verify.race.shares import Shares, copy_seconds, interval_of, lane_of, percent, shares
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -57,9 +57,10 @@ def _reasons(contestant: Mapping[str, Any], race: Mapping[str, Any]) -> list[Mes
 
 
 def _even_or_lost(contestant: Mapping[str, Any]) -> Message | None:
-    ratio, (low, high) = contestant["ratio"], contestant.get("ratio_interval") or (None, None)
-    if low is None or high is None:
+    ratio, found = contestant["ratio"], interval_of(contestant)
+    if found is None:
         return message("no-interval")
+    low, high = found
     if low <= 1 <= high:
         return message("not-significant", low=low, high=high)
     return message("gpu-lost", times=significant(1 / ratio)) if high < 1 else None

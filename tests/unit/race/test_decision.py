@@ -72,6 +72,8 @@ def test_no_bill_and_no_decision_without_a_comparison(document: str) -> None:
 
 def test_no_interval_no_decision() -> None:
     race = priced(0.2, 0.9)
+    recorded.lane(race, NETWORK, "cpu")["confidence"] = 0.5  # two repeats
+    assert decided(race)["id"] == "decision-no-interval"
     recorded.contestant(race, NETWORK)["ratio_interval"] = None
     assert decided(race)["id"] == "decision-no-interval"
 

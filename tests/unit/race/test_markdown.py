@@ -135,6 +135,14 @@ def test_a_lane_has_its_interval_with_the_confidence_its_first_call_and_its_copi
     assert any(line.startswith("- network, cuda: the card 97% busy, clock 2490 to 2520 MHz") for line in page)
 
 
+def test_one_repeat_has_no_interval_and_no_precision_is_no_word() -> None:
+    race = recorded.document("gaming-card")
+    recorded.lane(race, "network", "cuda").update(confidence=0.0, precision=None)
+    page = markdown(race).splitlines()
+    assert row(page, "network | cuda (torch)")[3] == "-"
+    assert row(page, "the small network")[3] == "20"
+
+
 def test_the_sweep_says_from_which_size_with_and_without_the_copy() -> None:
     page = lines("gaming-card")
     assert "- matrix product, n: the card wins without the copy from 118 on (104 to 133)" in page

@@ -65,7 +65,14 @@ def test_an_interval_around_1_is_no_victory() -> None:
 def test_neither_is_a_ratio_whose_interval_nobody_knows() -> None:
     race = times(bare(), 2.0, 0.5)
     recorded.contestant(race, "network")["ratio_interval"] = None
-    assert "cannot be told apart" in sentence(race)
+    assert "by too few repeats to say who is faster" in sentence(race)
+
+
+@pytest.mark.parametrize(("confidence", "sure"), [(0.0, False), (0.875, False), (0.9375, True), (None, True)])
+def test_an_interval_of_too_few_repeats_is_none(confidence: float | None, *, sure: bool) -> None:
+    race = times(bare(), 2.0, 0.5)
+    recorded.lane(race, "network", "cuda")["confidence"] = confidence
+    assert ("4 times as fast" in sentence(race)) is sure
 
 
 @pytest.mark.parametrize(
