@@ -20,9 +20,24 @@ if TYPE_CHECKING:
 
 SCHEMA = 1
 _ADVICE = "take a new one with `gpu-verify record`"
-# Of these a part cannot be read: cut at the size limit, they count as not recorded.
+# Of such a file a part cannot be read: cut at the size limit, it counts as not recorded.
 _DOCUMENT = re.compile(r"\s*[\[{<]")
 _DOCUMENT_ENDS = (".json", ".yaml", ".yml", ".toml")
+# Of these a part can: logs, and lists of which each line says something by itself. Of any other command
+# what is not in a part may have been in the rest, so a part counts as not recorded.
+_IN_PARTS = frozenset(
+    {
+        "dmesg-nvidia",
+        "journal-nvidia",
+        "modules-load",
+        "docker-log",
+        "fabricmanager-log",
+        "apt-update",
+        "docker-ps",
+        "image-layers",
+        "gpu-processes",
+    }
+)
 
 
 class RecordingError(VerifyError):
@@ -60,6 +75,8 @@ class CommandEntry:
     timed_out: bool = False
     error: str | None = None
     seconds: float | None = None
+    cut: bool = False
+    """Whether the size limit dropped an end of what it printed."""
 
     @property
     def ok(self) -> bool:
@@ -188,20 +205,21 @@ class Recording:
         entry = self.document.get("commands", {}).get(name)
         if entry is None:
             return None
-        stdout = _text(entry.get("stdout")) or ""
-        if entry.get("stdout_cut") and _is_document(stdout) and not stdout.startswith("["):  # those are lines
+        cut, timed_out = bool(entry.get("stdout_cut")), entry.get("timed_out") is True
+        if cut and not timed_out and name not in _IN_PARTS:
             return None
         argv = entry.get("argv")
         return CommandEntry(
             name=name,
             argv=tuple(str(part) for part in argv) if isinstance(argv, list) else (),
             rc=_integer(entry.get("rc")),
-            stdout=stdout,
+            stdout=_text(entry.get("stdout")) or "",
             stderr=_text(entry.get("stderr")) or "",
             missing=entry.get("missing") is True,
-            timed_out=entry.get("timed_out") is True,
+            timed_out=timed_out,
             error=_text(entry.get("error")),
             seconds=as_number(entry.get("seconds")),
+            cut=cut,
         )
 
 

@@ -21,7 +21,7 @@ from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
 if TYPE_CHECKING:
-    from verify.facts.kernel_log import Xid
+    from verify.facts.kernel_log import KernelLog, Xid
     from verify.facts.state import State
 
 _POWER = "power off and on"
@@ -98,8 +98,8 @@ def lost(state: State) -> Verdict:
         )
     if state.host.wsl:
         return not_applicable("not applicable: WSL shows no PCI bus", state.host.evidence)
-    if not log.recorded:
-        return not_recorded("the kernel log")
+    if not log.whole:
+        return not_recorded(_log_lacks(log))
     return passed("no card fell off the bus since the last boot", log.silent)
 
 
@@ -107,12 +107,14 @@ def xid(state: State) -> Verdict:
     """Whether the driver reported an error of a card: what the number means decides."""
     log = state.log
     if not log.recorded:
-        return not_recorded("the kernel log")
+        return not_recorded(_log_lacks(log))
     seen = [one for one in log.xids if one.number != OFF_THE_BUS]
     if state.host.container:
         # The log is the whole machine's: only the cards that were given are ours.
         ours = {slot(card.bus_id) for card in state.driver.cards if card.bus_id}
         seen = [one for one in seen if one.slot in ours]
+    if not seen and not log.whole:
+        return not_recorded(_log_lacks(log))
     if not seen:
         return passed("the kernel log has 0 Xids since the last boot", log.silent)
     worst = next((one for one in seen if _serious(one)), seen[0])
@@ -127,6 +129,10 @@ def xid(state: State) -> Verdict:
         return warned(summary, remedy, evidence)
     # What a lost card says on its way out explains nothing.
     return replace(failed(summary, remedy, evidence), because=("card.lost",))
+
+
+def _log_lacks(log: KernelLog) -> str:
+    return "the kernel log" + (": a part of it was cut at the size limit" if log.recorded else "")
 
 
 def _serious(one: Xid) -> bool:

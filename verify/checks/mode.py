@@ -107,4 +107,4 @@ def _one(found: str, write: str, broken: Run | None, evidence: tuple[str, ...]) 
 def _works(run: Run | None) -> bool | None:
     if run is None or not (run.ran or run.timed_out):
         return None
-    return bool(run.cards) and not run.refused
+    return run.gave and not run.refused

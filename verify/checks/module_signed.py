@@ -47,7 +47,7 @@ def _allowed(state: State) -> Verdict:
     signing, signer = state.signing, state.build.signer
     if signing.demanded is False:
         return passed("the kernel takes unsigned modules: Secure Boot is off", signing.evidence)
-    if signing.demanded and signer and state.log.recorded:
+    if signing.demanded and signer and state.log.whole:
         return passed(
             f"signatures are asked for, and the module is signed by {signer}",
             (*signing.evidence, *state.build.evidence),

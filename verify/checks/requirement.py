@@ -105,7 +105,7 @@ def _refused(state: State) -> str | None:
 def _checked(state: State) -> bool:
     """Whether the toolkit's hook looks at the demand when a card is asked for; by CDI nobody does."""
     engine, gave = state.engine, state.runs.get("run-gpus-all")
-    if state.runtime.disable_require or (gave is not None and gave.cards):
+    if state.runtime.disable_require or (gave is not None and gave.gave):
         return False
     by_cdi = engine.version is not None and gpus_by_cdi(engine.version) and bool(engine.cdi_devices)
     return not by_cdi

@@ -33,7 +33,7 @@ EVERY_CONTAINER = "every container gets every card, also those that did not ask"
 def gives_all(name: str, state: State) -> Verdict:
     """Whether a container that asks for all cards sees those of the host."""
     run, refused = _run(name, state)
-    if run is None or not run.cards:
+    if run is None or not run.gave:
         return refused
     host = _uuids(state.driver.cards)
     if not host:
@@ -56,7 +56,7 @@ def gives_all(name: str, state: State) -> Verdict:
 def gives_first(name: str, state: State) -> Verdict:
     """Whether a container that asks for the first card sees it and no other."""
     run, refused = _run(name, state)
-    if run is None or not run.cards:
+    if run is None or not run.gave:
         return refused
     host = [card.uuid for card in state.driver.cards if card.index == 0 and card.uuid]
     if not host:
@@ -123,7 +123,8 @@ def _run(name: str, state: State) -> tuple[Run | None, Verdict]:
 
 
 def _broken(state: State, run: Run, what: str) -> Verdict:
-    """Say why a container saw no card, by the text of the daemon."""
+    """Say why a container saw no card, or saw one and failed, by the text of the daemon."""
+    fault = f"lists {count(len(run.cards), 'card')} and fails" if run.cards else "gives no card"
     if run.timed_out:
         return failed(f"{what} did not end in time", "journalctl -u docker -n 50; dmesg | tail", run.evidence)
     known = cause(run.whole)
@@ -133,7 +134,7 @@ def _broken(state: State, run: Run, what: str) -> Verdict:
         if known.id == "no-device-driver":
             meaning, remedy, seen, because = no_device_driver(state, known)
         verdict = failed(
-            f"{what} gives no card: {meaning}",
+            f"{what} {fault}: {meaning}",
             remedy,
             (*run.evidence, *seen),
             (Layer.RUNTIME, Layer.CONTAINER),
@@ -146,8 +147,8 @@ def _broken(state: State, run: Run, what: str) -> Verdict:
             run.evidence,
             (Layer.RUNTIME, Layer.CONTAINER),
         )
-    said = f": {run.said}" if run.said else " (0 cards)"
-    return failed(f"{what} gives no card{said}", "journalctl -u docker -n 20", run.evidence)
+    said = ": ".join(filter(None, (run.ended, run.said))) or "0 cards"
+    return failed(f"{what} {fault} ({said})", "journalctl -u docker -n 20", run.evidence)
 
 
 def _unjudged(state: State, run: Run | None, name: str) -> Verdict:

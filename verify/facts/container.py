@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from verify.facts.driver import INFOROM_RC
 from verify.facts.smi import parse_list
 from verify.facts.source import as_list, as_object, as_text, cite, cite_command, first_line
 
@@ -26,6 +27,7 @@ RUNS = (
     "run-cdi-first",
 )
 _DAEMON_ERROR = re.compile(r"^.*Error response from daemon: ", re.MULTILINE)
+_DOCKER_FAILED = 125  # docker run's own status where the container did not start
 _NO_PROGRAM = re.compile(r'exec: "?nvidia-smi"?: executable file not found')
 
 
@@ -35,6 +37,8 @@ class Run:
 
     name: str
     ran: bool
+    ended: str | None
+    """How it ended, where that is not as it must; None where it ended well."""
     cards: tuple[Card, ...]
     no_program: bool
     timed_out: bool
@@ -42,6 +46,11 @@ class Run:
     said: str
     whole: str
     evidence: tuple[str, ...]
+
+    @property
+    def gave(self) -> bool:
+        """Whether it saw a card and ended well."""
+        return bool(self.cards) and self.ended is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,14 +81,15 @@ def _run(entry: CommandEntry) -> Run:
     return Run(
         name=entry.name,
         ran=entry.rc is not None and not entry.timed_out and not entry.missing,
+        ended=None if entry.rc in (0, INFOROM_RC) and not entry.timed_out else entry.ended,
         cards=cards,
         no_program=_NO_PROGRAM.search(entry.stderr) is not None,
         timed_out=entry.timed_out,
-        refused=_DAEMON_ERROR.search(entry.stderr) is not None,
+        refused=entry.rc == _DOCKER_FAILED or _DAEMON_ERROR.search(entry.stderr) is not None,
         said=said if entry.rc != 0 else "",
         whole=entry.said,
         evidence=tuple(cite_command(entry, line) for line in lines)
-        if lines and entry.ok
+        if lines and entry.rc in (0, INFOROM_RC)
         else (cite_command(entry),),
     )
 

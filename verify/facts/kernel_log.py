@@ -67,9 +67,13 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class KernelLog:
-    """What was found in the log since the last boot. ``recorded`` is whether anybody could look."""
+    """What was found in the log since the last boot. ``recorded`` is whether anybody could look.
+
+    ``whole`` is whether what was not found is not in it either: nothing was cut at the size limit.
+    """
 
     recorded: bool
+    whole: bool
     source: str
     xids: tuple[Xid, ...] = ()
     off_bus: tuple[tuple[str, str], ...] = ()
@@ -94,11 +98,13 @@ def slot(address: str) -> str:
 def kernel_log(recording: Recording) -> KernelLog:
     """Read the log: dmesg, else the journal's copy of it."""
     entries = [entry for name in _LOGS if (entry := recording.command(name)) and entry.ok]
-    source = next((entry.name for entry in entries if entry.name != "modules-load"), None)
+    logs = [entry for entry in entries if entry.name != "modules-load"]
+    source = next((entry.name for entry in sorted(logs, key=lambda entry: entry.cut)), None)
     lines = [(entry.name, line) for entry in entries for line in entry.stdout.splitlines()]
     said = " ".join(" ".join(_PREFIX.sub("", line).split()) for _, line in lines).replace("NVRM: ", "")
     return KernelLog(
         recorded=source is not None,
+        whole=any(not entry.cut for entry in logs),
         source=source or _LOGS[0],
         xids=_xids(lines),
         off_bus=_off_bus(lines, said),

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from verify.facts import throttle
 from verify.facts.driver import driver_facts
 from verify.facts.holders import Process, card_processes, holders
-from verify.facts.kernel_log import kernel_log, slot
+from verify.facts.kernel_log import KernelLog, kernel_log, slot
 from verify.facts.reading import is_sentinel, number, whole, word
 from verify.facts.smi import xml_gpus
 
@@ -84,11 +84,11 @@ def usage_facts(recording: Recording) -> UsageFacts:
     entry = recording.command("nvidia-smi-xml")
     parts = xml_gpus(entry.stdout if entry and not entry.timed_out else "")
     held = holders(recording)
-    xids = _xids(recording)
+    log = kernel_log(recording)
     cards = []
     for place, card in enumerate(driver.cards):
         body, values = _part(card, place, parts)
-        cards.append(_usage(card, body, values, held, xids))
+        cards.append(_usage(card, body, values, held, log))
     named = {process.pid for usage in cards for process in usage.processes or ()}
     return UsageFacts(tuple(cards), tuple(p for pid, p in held.items() if pid not in named))
 
@@ -110,7 +110,7 @@ def _usage(
     body: str,
     values: Mapping[str, str],
     held: Mapping[int, Process],
-    xids: Mapping[str, tuple[int, ...]] | None,
+    log: KernelLog,
 ) -> CardUsage:
     reasons = throttle.from_xml(values)
     return CardUsage(
@@ -118,7 +118,7 @@ def _usage(
         memory_free_mib=_free(card, values),
         heat=_heat(card, values),
         throttle=throttle.from_mask(card.throttle_reasons) if reasons is None else reasons,
-        faults=_faults(values, None if xids is None else xids.get(slot(card.bus_id or ":"), ())),
+        faults=_faults(values, _xids(log, slot(card.bus_id or ":"))),
         processes=card_processes(body, held) if _lists_processes(body, values) else None,
     )
 
@@ -180,12 +180,7 @@ def _yes(texts: Iterable[str | None]) -> bool | None:
     return "Yes" in told if told else None
 
 
-def _xids(recording: Recording) -> dict[str, tuple[int, ...]] | None:
-    """Read the kernel's log; None where it was not read, or may not be."""
-    log = kernel_log(recording)
-    if not log.recorded:
-        return None
-    found: dict[str, tuple[int, ...]] = {}
-    for xid in log.xids:
-        found[xid.slot] = (*found.get(xid.slot, ()), xid.number)
-    return found
+def _xids(log: KernelLog, place: str) -> tuple[int, ...] | None:
+    """Return a card's Xids; None where the log was not read, or has none in the part that was."""
+    found = tuple(xid.number for xid in log.xids if xid.slot == place)
+    return found if found or log.whole else None
