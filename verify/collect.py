@@ -16,7 +16,7 @@ import uuid
 from pathlib import Path
 from typing import Any
 
-from verify.collect_race import race_options, race_settings, reused
+from verify.collect_race import others_on_card, race_options, race_settings, reused
 from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
@@ -146,7 +146,12 @@ def stage(evidence: Path, given: Document) -> Document:
     if given["race"] == "cached" and reusable(old, **key):
         replace_file(folder / RACE, dump(reused(old, given)))
         return {"race": "cached", "argv": []}
-    program = ["python3", "-m", "verify.race", *race_options(given, key["image_digest"])]
+    program = [
+        "python3",
+        "-m",
+        "verify.race",
+        *race_options(given, key["image_digest"], others_on_card(host)),
+    ]
     return {
         "race": "due",
         "argv": docker_run(given["image"], program, gpus="all", name=_container_name()),

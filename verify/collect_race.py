@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
+from verify.facts.usage import usage_facts
 from verify.race import options
 from verify.race.sentence import sentence
+from verify.recording import Recording
 
 if TYPE_CHECKING:
     import argparse
@@ -16,12 +18,20 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 
 
-def race_options(given: Document, image_digest: str | None) -> list[str]:
+def others_on_card(host: Document | None) -> int | None:
+    """Return how many processes the host saw on its first card just before; None where it could not say."""
+    cards = usage_facts(Recording.from_document(host)).cards if host else ()
+    processes = cards[0].processes if cards else None
+    return None if processes is None else len(processes)
+
+
+def race_options(given: Document, image_digest: str | None, others: int | None = None) -> list[str]:
     """Return the words after ``python3 -m verify.race``; an exact number of repeats has no budget."""
     words = ["--out", "-", "--host", str(given["host"]), "--network", str(given["network"])]
     exactly = given["repeats"]
     words += ["--budget", str(given["budget"])] if exactly is None else ["--repeats", str(exactly)]
     words += ["--image-digest", image_digest] if image_digest else []
+    words += [] if others is None else ["--others", str(others)]
     priced = [where for where in ("cpu", "card") if given[f"price_{where}"] is not None]
     for where in priced:
         words += [f"--price-{where}", str(given[f"price_{where}"])]

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from verify.race import cores, libraries, network, precision, profile
+from verify.race import cores, libraries, network, network_model, precision, profile
 from verify.race.__main__ import main
 from verify.race.cache import reusable
 from verify.race.clock import Plan
@@ -200,7 +200,7 @@ class Arithmetic(unittest.TestCase):
     def test_the_same_seed_is_the_same_data(self) -> None:
         for kind in ("mlp", "cnn"):
             settings = of_kind(kind)
-            one, other = network.data(settings, FOUND), network.data(settings, FOUND)
+            one, other = network_model.data(settings, FOUND), network_model.data(settings, FOUND)
             assert (one.x == other.x).all(), kind
             assert (one.y == other.y).all(), kind
             assert (str(one.x.dtype), len(one.x)) == ("float32", settings.network.rows)
@@ -208,7 +208,7 @@ class Arithmetic(unittest.TestCase):
     def test_both_kinds_learn_more_than_chance(self) -> None:
         for kind in ("mlp", "cnn"):
             settings = of_kind(kind, epochs=4)
-            runner = network.runner(network.LANES[0], network.data(settings, FOUND), settings, FOUND)
+            runner = network.runner(network.LANES[0], network_model.data(settings, FOUND), settings, FOUND)
             runner.load()
             found = runner.quality(runner.train(runner.fresh()))
             assert network.doubt(found, settings) is None, (kind, found)
@@ -218,7 +218,7 @@ class Arithmetic(unittest.TestCase):
 
     def test_an_untrained_network_has_no_speed(self) -> None:
         settings = of_kind("mlp")
-        runner = network.runner(network.LANES[0], network.data(settings, FOUND), settings, FOUND)
+        runner = network.runner(network.LANES[0], network_model.data(settings, FOUND), settings, FOUND)
         found = network.doubt(runner.quality(runner.fresh()), settings)
         assert (found or {})["id"] == "accuracy-low"
 
@@ -227,7 +227,7 @@ class Arithmetic(unittest.TestCase):
         counter = __import__("torch.utils.flop_counter", fromlist=["FlopCounterMode"]).FlopCounterMode
         for kind in ("mlp", "cnn"):
             settings = of_kind(kind, rows=SETTINGS.network.batch, epochs=1)
-            runner = network.runner(network.LANES[0], network.data(settings, FOUND), settings, FOUND)
+            runner = network.runner(network.LANES[0], network_model.data(settings, FOUND), settings, FOUND)
             runner.load()
             model = runner.fresh()
             with counter(display=False) as counted:
@@ -240,7 +240,7 @@ class Arithmetic(unittest.TestCase):
     def test_tf32s_rounding_is_called_so_and_wrong_numbers_are_not(self) -> None:
         """What the card does with TF32 on, imitated: weights and rows lose 13 bits before every product."""
         np, torch, settings = FOUND["numpy"], FOUND["torch"], of_kind("mlp")
-        data = network.data(settings, FOUND)
+        data = network_model.data(settings, FOUND)
 
         class Rounded(network.NetworkRunner):
             def fresh(self) -> Any:
@@ -275,7 +275,7 @@ class Arithmetic(unittest.TestCase):
         settings = of_kind("mlp", epochs=4)
         with mock.patch.object(network, "mixed_precision", return_value="bfloat16"):
             lane = Lane("cuda-mixed", "torch", "cpu", None, counts=False)
-            runner = network.runner(lane, network.data(settings, FOUND), settings, FOUND)
+            runner = network.runner(lane, network_model.data(settings, FOUND), settings, FOUND)
         runner.load()
         found = runner.quality(runner.train(runner.fresh()))
         assert network.doubt(found, settings) is None
@@ -310,7 +310,7 @@ class Arithmetic(unittest.TestCase):
         assert profile.kernels(FOUND["torch"], lambda: FOUND["torch"].ones(3) + 1) is None
 
     def test_every_repeat_starts_untrained(self) -> None:
-        runner = network.runner(network.LANES[0], network.data(SETTINGS, FOUND), SETTINGS, FOUND)
+        runner = network.runner(network.LANES[0], network_model.data(SETTINGS, FOUND), SETTINGS, FOUND)
         runner.load()
         first = runner.quality(runner.train(runner.fresh()))
         second = runner.quality(runner.train(runner.fresh()))

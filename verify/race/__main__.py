@@ -77,7 +77,8 @@ def run(given: argparse.Namespace, settings: Settings, prices: dict[str, Any] | 
             settings = _with_table(settings, found)
         race = whole.run(
             settings, found, budget, progress,
-            host=given.host, image_digest=given.image_digest, prices=prices, lang=given.lang,
+            host=given.host, image_digest=given.image_digest, prices=prices,
+            others=given.others, lang=given.lang,
         )  # fmt: skip
         progress.said(text(message("took", seconds=budget.elapsed()), given.lang))
     finally:

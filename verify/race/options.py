@@ -55,6 +55,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
     out.add_argument(
         "--lang", default="en", choices=sorted(LANGUAGES), help="language of the report (default en)"
     )
+    out.add_argument(
+        "--others",
+        type=int,
+        default=None,
+        metavar="N",
+        help="other processes on the card, as its host counted them: a container cannot see them",
+    )
     how = parser.add_argument_group("how long")
     how.add_argument(
         "--budget", default=None, metavar="TIME", help=f"time for the whole race in {FORMS}; default 60s"
@@ -128,6 +135,8 @@ def settings(options: argparse.Namespace) -> Settings:
     """Return the settings that the options ask for; raise UsageError where they contradict."""
     if options.repeats is not None and options.repeats < 1:
         raise UsageError(f"--repeats {options.repeats}: a race needs at least 1 repeat, 6 for an interval")
+    if options.others is not None and options.others < 0:
+        raise UsageError(f"--others {options.others}: give how many other processes are on the card, from 0")
     try:
         budget = None if options.budget is None else seconds_of(options.budget)
     except ValueError as error:

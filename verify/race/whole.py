@@ -32,6 +32,7 @@ def run(
     host: str = "here",
     image_digest: str | None = None,
     prices: Mapping[str, Any] | None = None,
+    others: int | None = None,
     lang: str = "en",
 ) -> dict[str, Any]:
     """Run it and return the document."""
@@ -62,7 +63,7 @@ def run(
         settings, libraries, budget, progress, len(ready) + (SWEEP_CLAIMS if swept else 0), lang=lang
     )
     on_card = any(lane.device == CUDA for lane in ready)
-    course.sampler = Sampler(card=card["uuid"] if card else None) if on_card else None
+    course.sampler = Sampler(card=card["uuid"] if card else None, others=others) if on_card else None
     try:
         if course.sampler is not None:
             course.sampler.start()

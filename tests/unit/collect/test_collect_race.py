@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from verify.collect_race import race_options, race_prices, race_settings, reused
+from tests.unit.checks.cases import Machine
+from verify.collect_race import others_on_card, race_options, race_prices, race_settings, reused
 from verify.errors import VerifyError
 
 Given = dict[str, Any]
@@ -91,3 +92,24 @@ def test_a_reused_race_is_worth_what_it_is_worth_at_today_s_prices(monkeypatch: 
     assert fresh["sentence"] == f"at {fresh['prices']}"
     assert reused(fresh, given(price_card=2)) is fresh
     assert reused(fresh, given())["prices"] is None
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_who_else_is_on_the_card_is_what_the_host_saw(count: int) -> None:
+    machine = Machine("lab")
+    assert machine.host is not None
+    xml = machine.host["commands"]["nvidia-smi-xml"]
+    rows = "".join(f"<process_info><pid>{pid}</pid></process_info>" for pid in range(7, 7 + count))
+    xml["stdout"] = xml["stdout"].replace("</gpu>", f"<processes>{rows}</processes></gpu>", 1)
+    seen = others_on_card(machine.host)
+    assert seen == count
+    assert value(race_options(given(), None, seen), "--others") == str(count)
+
+
+def test_a_host_that_could_not_say_leaves_it_open() -> None:
+    assert others_on_card(None) is None
+    machine = Machine("lab")
+    assert machine.host is not None
+    del machine.host["commands"]["nvidia-smi-xml"]
+    assert others_on_card(machine.host) is None
+    assert "--others" not in race_options(given(), None)

@@ -100,6 +100,8 @@ def test_exit_status(monkeypatch: pytest.MonkeyPatch, statuses: str, status: int
         (["--price-card", "nan"], "--price-card nan: give an amount per hour"),
         (["--target", "Class"], "--target Class names a column of --fraud-data FILE, which is not given"),
         (["--fraud-data", "table.csv"], "--fraud-data table.csv needs --target COLUMN"),
+        (["--script", "no-such.py"], "--script no-such.py cannot be read (No such file or directory)"),
+        (["--others", "-1"], "--others -1: give how many"),
         (["--script", "t.py", "--script-args", "'half"], "--script-args 'half: No closing quotation"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -153,11 +155,13 @@ def test_one_price_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     assert called[2] == {"cpu_per_hour": None, "card_per_hour": 0.0, "currency": "EUR"}
 
 
-def test_the_script_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_script_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     called = raced(monkeypatch, ["ran"])
-    program.main(["--out", "-", "--script", "t.py", "--only", "script", "--script-args", "--rows '1 0'"])
+    (tmp_path / "t.py").write_text("print(1)")
+    words = ["--out", "-", "--script", str(tmp_path / "t.py"), "--only", "script"]
+    assert program.main([*words, "--script-args", "--rows '1 0'"]) == 0
     assert called[1].only == ()
-    assert (called[1].script.file, called[1].script.args) == ("t.py", ("--rows", "1 0"))
+    assert (called[1].script.file, called[1].script.args) == (str(tmp_path / "t.py"), ("--rows", "1 0"))
 
 
 def test_a_folder_that_cannot_be_written_is_refused_first(
