@@ -43,11 +43,18 @@ def judge(
     if cpu and card:
         found = {
             "ratio": _total(cpu) / _total(card),
-            "ratio_interval": list(stats.ratio_interval(cpu.samples, card.samples, card.copies)),
+            "ratio_interval": _interval(cpu, card),
             "ratio_against": cpu.lane.name,
             "ratio_card": card.lane.name,
         }
     return {"name": contestant.name, "lanes": lanes, **found, "training": training and dict(training)}
+
+
+def _interval(cpu: Outcome, card: Outcome) -> list[float] | None:
+    """Return the ratio's interval; None where a single repeat stands for a side: that is no interval."""
+    if min(len(cpu.samples), len(card.samples)) == 1:
+        return None
+    return list(stats.ratio_interval(cpu.samples, card.samples, card.copies))
 
 
 def _doubts(contestant: Contestant, ran: Sequence[Outcome], settings: Settings) -> dict[str, Message]:

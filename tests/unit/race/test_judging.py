@@ -46,6 +46,11 @@ def test_the_copies_belong_to_the_cards_time() -> None:
     assert document["ratio_interval"] == pytest.approx([2.0, 2.0])
 
 
+def test_a_single_repeat_gives_a_ratio_and_no_interval() -> None:
+    document = judged(fakes.ran(fakes.CPU_LANE, 4.0, 4.0), fakes.ran(fakes.CUDA_LANE, 1.0))
+    assert (document["ratio"], document["ratio_interval"]) == (4.0, None)
+
+
 def test_mixed_precision_is_never_in_the_ratio() -> None:
     cpu, mixed = fakes.ran(fakes.CPU_LANE, 4.0), fakes.ran(MIXED, 0.1)
     assert judged(cpu, mixed)["ratio"] is None
