@@ -110,24 +110,30 @@ def open_card(wanted: str | None) -> tuple[Card, list[Message]]:
     pynvml, notes = binding()
     try:
         pynvml.nvmlInit()
-        handles = [pynvml.nvmlDeviceGetHandleByIndex(i) for i in range(pynvml.nvmlDeviceGetCount())]
+        count = int(pynvml.nvmlDeviceGetCount())
+        return Card(pynvml, _handle(pynvml, wanted or _visible(), count)), notes
+    except NoCardError:
+        raise
     except Exception as error:
         raise NoCardError(message("sampler-no-nvml", error=said(error))) from error
-    if not handles:
-        raise NoCardError(message("sampler-no-card", card="0"))
-    wanted = wanted or _visible()
-    if wanted is None:
-        if len(handles) > 1:
-            raise NoCardError(message("sampler-which-card", count=len(handles)))
-        return Card(pynvml, handles[0]), notes
+
+
+def _handle(pynvml: ModuleType, wanted: str | None, count: int) -> Any:  # noqa: ANN401
+    """Return the card of this UUID, PCI address or index; another card that is lost does not matter."""
+    if wanted is None and count > 1:
+        raise NoCardError(message("sampler-which-card", count=count))
+    wanted = wanted or "0"
+    if wanted.isdigit():
+        if int(wanted) < count:
+            return pynvml.nvmlDeviceGetHandleByIndex(int(wanted))
+        raise NoCardError(message("sampler-no-card", card=wanted))
     for name, value in (("UUID", wanted), ("UUID", f"GPU-{wanted}"), ("PciBusId", wanted)):
         for text in (value, value.encode()):  # bindings differ in which they take
             try:
-                return Card(pynvml, getattr(pynvml, f"nvmlDeviceGetHandleBy{name}")(text)), notes
-            except Exception:  # noqa: BLE001, S112  # not by this name
-                continue
-    if wanted.isdigit() and int(wanted) < len(handles):
-        return Card(pynvml, handles[int(wanted)]), notes
+                return getattr(pynvml, f"nvmlDeviceGetHandleBy{name}")(text)
+            except Exception as error:
+                if getattr(error, "value", None) in GONE:
+                    raise
     raise NoCardError(message("sampler-no-card", card=wanted))
 
 

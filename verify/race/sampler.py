@@ -69,7 +69,7 @@ class Sampler:
     @property
     def pid(self) -> int | None:
         """The process that watches; None where there is none."""
-        return self._child and self._child.pid
+        return None if self._child is None else self._child.pid
 
     def start(self) -> None:
         """Start the process, once; it gets ready while the race goes on."""

@@ -93,11 +93,13 @@ def _function(name: str) -> Any:
         value = VALUES[name]
         if isinstance(value, list):
             value = value[min(asked[name], len(value)) - 1]
-        return {
-            "nvmlDeviceGetUtilizationRates": lambda: SimpleNamespace(gpu=value),
-            "nvmlDeviceGetMemoryInfo": lambda: SimpleNamespace(used=value),
-            "nvmlDeviceGetComputeRunningProcesses": lambda: [SimpleNamespace(pid=pid) for pid in value],
-        }.get(name, lambda: value)()
+        if name == "nvmlDeviceGetUtilizationRates":
+            return SimpleNamespace(gpu=value)
+        if name == "nvmlDeviceGetMemoryInfo":
+            return SimpleNamespace(used=value)
+        if name == "nvmlDeviceGetComputeRunningProcesses":
+            return [SimpleNamespace(pid=pid) for pid in value]
+        return value
 
     return ask
 

@@ -131,17 +131,18 @@ def test_why_nothing_can_be_read(fake: Any, state: dict[str, Any], said: dict[st
     assert refused() == said
 
 
-@pytest.mark.parametrize("wanted", ["GPU-2", "2", "GPU-2 "])
+@pytest.mark.parametrize("wanted", ["GPU-a2", "a2", "1"])
 @pytest.mark.parametrize("gives_bytes", [True, False])
-def test_a_card_is_found_by_its_uuid(fake: Any, wanted: str, *, gives_bytes: bool) -> None:
-    fake({"cards": ["GPU-1", "GPU-2"], "handle": "GPU-2", "bytes": gives_bytes})
-    card, _ = nvml.open_card(wanted.strip())
+def test_a_card_is_found_by_its_uuid_or_index(fake: Any, wanted: str, *, gives_bytes: bool) -> None:
+    fake({"cards": ["GPU-a1", "GPU-a2"], "handle": "GPU-a2", "bytes": gives_bytes})
+    card, _ = nvml.open_card(wanted)
     assert card.point()[0] == 80
 
 
-def test_a_card_that_is_not_there_is_not_another(fake: Any) -> None:
+@pytest.mark.parametrize("wanted", ["GPU-9", "2", "0000:01:00.0"])
+def test_a_card_that_is_not_there_is_not_another(fake: Any, wanted: str) -> None:
     fake({"cards": ["GPU-1", "GPU-2"]})
-    assert refused("GPU-9") == {"id": "sampler-no-card", "card": "GPU-9"}
+    assert refused(wanted) == {"id": "sampler-no-card", "card": wanted}
 
 
 @pytest.mark.parametrize(("environment", "handle"), [

@@ -38,11 +38,11 @@ def make(folder: Path, **state: Any) -> Path:
 
 
 @pytest.fixture
-def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+def fake(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Return what puts a pynvml of this state where the sampler's process imports it from."""
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    return lambda **state: make(tmp_path, **state) and None
+    return lambda **state: make(tmp_path, **state)
 
 
 def alive(pid: int) -> bool:
@@ -67,7 +67,7 @@ def patient(**more: Any) -> Sampler:
     return Sampler(**{"interval_s": 0.01, "start_seconds": PATIENCE, "end_seconds": PATIENCE, **more})
 
 
-def test_a_lane_is_watched_and_the_next_one_by_the_same_process(fake: Callable[..., None]) -> None:
+def test_a_lane_is_watched_and_the_next_one_by_the_same_process(fake: Callable[..., Path]) -> None:
     fake(values={ENERGY: [1_000, 3_500, 10_000, 10_700]})
     sampler = patient()
     with sampler:
@@ -96,7 +96,7 @@ def test_a_lane_is_watched_and_the_next_one_by_the_same_process(fake: Callable[.
     assert not alive(pid)
 
 
-def test_it_says_what_it_cost(fake: Callable[..., None]) -> None:
+def test_it_says_what_it_cost(fake: Callable[..., Path]) -> None:
     fake()
     sampler = patient()
     assert sampler.cost() is None
@@ -109,7 +109,7 @@ def test_it_says_what_it_cost(fake: Callable[..., None]) -> None:
     assert cost["count"] >= 2
 
 
-def test_it_gives_way_to_the_lane(fake: Callable[..., None]) -> None:
+def test_it_gives_way_to_the_lane(fake: Callable[..., Path]) -> None:
     fake()
     sampler = patient()
     with sampler:
@@ -119,7 +119,7 @@ def test_it_gives_way_to_the_lane(fake: Callable[..., None]) -> None:
     assert its == min(own + NICENESS, 19)
 
 
-def test_a_card_that_tells_nothing_gives_points_without_values(fake: Callable[..., None]) -> None:
+def test_a_card_that_tells_nothing_gives_points_without_values(fake: Callable[..., Path]) -> None:
     fake(unsupported="*")
     sampler = patient()
     with sampler:
@@ -134,7 +134,7 @@ def test_a_card_that_tells_nothing_gives_points_without_values(fake: Callable[..
     assert [message for message in said if message["id"] != "sampler-cost"] == []
 
 
-def test_a_card_lost_in_the_middle_is_said_and_breaks_nothing(fake: Callable[..., None]) -> None:
+def test_a_card_lost_in_the_middle_is_said_and_breaks_nothing(fake: Callable[..., Path]) -> None:
     fake(lost_after=1, values={ENERGY: 5})
     sampler = patient()
     with sampler:
@@ -149,7 +149,7 @@ def test_a_card_lost_in_the_middle_is_said_and_breaks_nothing(fake: Callable[...
     assert [message["error"] for message in lost] == ["NVMLError: GPU is lost"]
 
 
-def test_what_the_host_counted_goes_before_what_nvml_lists(fake: Callable[..., None]) -> None:
+def test_what_the_host_counted_goes_before_what_nvml_lists(fake: Callable[..., Path]) -> None:
     fake()
     for others, expected in ((3, 3), ([11, 12], 2), (0, 0)):
         sampler = patient(others=others)
@@ -163,7 +163,7 @@ def test_what_the_host_counted_goes_before_what_nvml_lists(fake: Callable[..., N
         assert said == ([{"id": "others-on-card", "count": expected}] if expected else [])
 
 
-def test_a_foreign_pynvml_is_said(fake: Callable[..., None], tmp_path: Path) -> None:
+def test_a_foreign_pynvml_is_said(fake: Callable[..., Path], tmp_path: Path) -> None:
     fake()
     info = tmp_path / "pynvml-11.5.3.dist-info"
     info.mkdir()
@@ -183,7 +183,7 @@ def test_a_foreign_pynvml_is_said(fake: Callable[..., None], tmp_path: Path) -> 
     ({"cards": ["GPU-1", "GPU-2"]}, {"id": "sampler-which-card", "count": 2}),
 ])  # fmt: skip
 def test_where_nothing_can_be_watched_lanes_run_and_the_reason_is_kept(
-    fake: Callable[..., None], state: dict[str, Any], reason: dict[str, Any]
+    fake: Callable[..., Path], state: dict[str, Any], reason: dict[str, Any]
 ) -> None:
     fake(**state)
     sampler = patient()
@@ -197,7 +197,7 @@ def test_where_nothing_can_be_watched_lanes_run_and_the_reason_is_kept(
     assert sampler.reason == reason
 
 
-def test_nvml_that_hangs_when_it_starts_is_waited_for_once(fake: Callable[..., None]) -> None:
+def test_nvml_that_hangs_when_it_starts_is_waited_for_once(fake: Callable[..., Path]) -> None:
     fake(init="hang")
     sampler = patient(start_seconds=0.5)
     sampler.start()
@@ -214,7 +214,7 @@ def test_nvml_that_hangs_when_it_starts_is_waited_for_once(fake: Callable[..., N
 
 
 @pytest.mark.parametrize("function", [ENERGY, "nvmlDeviceGetPowerUsage", "nvmlDeviceGetEnforcedPowerLimit"])
-def test_nvml_that_hangs_in_a_lane_leaves_the_lane_alone(fake: Callable[..., None], function: str) -> None:
+def test_nvml_that_hangs_in_a_lane_leaves_the_lane_alone(fake: Callable[..., Path], function: str) -> None:
     fake(hangs=function, values={ENERGY: 5})
     sampler = patient(end_seconds=0.5)
     sampler.start()
@@ -228,7 +228,7 @@ def test_nvml_that_hangs_in_a_lane_leaves_the_lane_alone(fake: Callable[..., Non
 
 
 @pytest.mark.parametrize("function", ["nvmlDeviceGetPowerUsage", "nvmlDeviceGetEnforcedPowerLimit"])
-def test_a_process_that_ends_by_itself_is_said(fake: Callable[..., None], function: str) -> None:
+def test_a_process_that_ends_by_itself_is_said(fake: Callable[..., Path], function: str) -> None:
     fake(ends=function)
     sampler = patient()
     with sampler:
@@ -240,7 +240,7 @@ def test_a_process_that_ends_by_itself_is_said(fake: Callable[..., None], functi
     assert sampler.usage() is None
 
 
-def test_a_killed_process_is_said(fake: Callable[..., None]) -> None:
+def test_a_killed_process_is_said(fake: Callable[..., Path]) -> None:
     fake()
     sampler = patient()
     with sampler:
@@ -259,7 +259,7 @@ def test_python_that_cannot_be_started_is_said(monkeypatch: pytest.MonkeyPatch) 
     assert sampler.reason["id"] == "sampler-start"
 
 
-def test_what_breaks_in_a_lane_is_passed_on_and_the_next_is_watched(fake: Callable[..., None]) -> None:
+def test_what_breaks_in_a_lane_is_passed_on_and_the_next_is_watched(fake: Callable[..., Path]) -> None:
     fake()
     sampler = patient()
     with pytest.raises(MemoryError), sampler:
@@ -275,7 +275,7 @@ def test_what_breaks_in_a_lane_is_passed_on_and_the_next_is_watched(fake: Callab
     assert sampler.reason == {"id": "sampler-closed"}
 
 
-def test_ctrl_c_reaches_the_race_alone(fake: Callable[..., None]) -> None:
+def test_ctrl_c_reaches_the_race_alone(fake: Callable[..., Path]) -> None:
     fake()
     sampler = patient()
     with sampler:
@@ -286,7 +286,7 @@ def test_ctrl_c_reaches_the_race_alone(fake: Callable[..., None]) -> None:
 
 
 def test_ctrl_c_while_its_answer_is_waited_for_ends_it(
-    fake: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+    fake: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake()
     sampler = patient()
@@ -303,7 +303,7 @@ def test_ctrl_c_while_its_answer_is_waited_for_ends_it(
     assert not alive(pid)
 
 
-def test_a_sampler_that_nobody_closed_takes_its_process_along(fake: Callable[..., None]) -> None:
+def test_a_sampler_that_nobody_closed_takes_its_process_along(fake: Callable[..., Path]) -> None:
     fake()
     sampler = patient()
     with sampler:
