@@ -54,7 +54,7 @@ class Progress:
         """Tell that a repeat of the lane took so long, and what interval the repeats give so far."""
         values: dict[str, Any] = {"lane": self._lane, "number": number, "time": duration(seconds, self._lang)}
         name = "progress-repeat"
-        if interval is not None:
+        if interval is not None and interval[0] < interval[1]:  # one repeat has none
             name = "progress-repeat-interval"
             values["span"] = span(interval[0], interval[1], self._lang)
         if self._live or self._budget.elapsed() - self._last >= QUIET_SECONDS:
@@ -92,7 +92,8 @@ class Progress:
         if self._budget.seconds is None:
             return said
         left = max(0.0, self._budget.left())
-        return f"{said}; {text(message('progress-left', left=left, budget=self._budget.seconds), self._lang)}"
+        told = text(message("progress-left", left=left, budget=self._budget.seconds), self._lang)
+        return f"{told}, {said}"  # what is left first: a narrow terminal cuts the end off
 
 
 def _is_terminal(stream: TextIO) -> bool:

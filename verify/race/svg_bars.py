@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verify.race import shares
 from verify.race.drawing import LINE, MARGIN, width_of
 from verify.race.figures import duration, span
 from verify.race.libraries import CUDA
+from verify.race.phrases import capital
 from verify.race.scales import Scale, log_marks, log_over
+from verify.race.stats import CONFIDENCE
 from verify.race.words import message, text
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ def bars(canvas: Canvas, race: Document, title: str, lang: str) -> None:
     canvas.say(title, "part")
     times = [value for lane in _lanes(race) for value in _values(lane)]
     scale = log_over(times, MARGIN, canvas.right) if times else None
-    canvas.say(text(message("svg-bars-note" if scale else "svg-nothing"), lang), "small mute")
+    canvas.say(_note(race, lang), "small mute")
     for contestant in race["contestants"]:
         canvas.y += 12
         canvas.say(str(contestant["name"]), "name bold")
@@ -44,6 +47,15 @@ def bars(canvas: Canvas, race: Document, title: str, lang: str) -> None:
             _lane(canvas, lane, scale, lang)
     if scale:
         _axis(canvas, scale, lang)
+
+
+def _note(race: Document, lang: str) -> str:
+    """Say how the bars are to be read: of what there is, and no more."""
+    shown = [lane for lane in _lanes(race) if measured(lane)]
+    names = ["svg-bars-note"] if shown else ["svg-nothing"]
+    names += ["svg-bars-whisker"] if any(median_interval(lane) for lane in shown) else []
+    names += ["svg-bars-diamond"] if any(copied(lane) is not None for lane in shown) else []
+    return " ".join(text(message(name), lang) for name in names)
 
 
 def _lanes(race: Document) -> list[Document]:
@@ -58,15 +70,30 @@ def measured(lane: Document) -> bool:
 def _values(lane: Document) -> list[float]:
     if not measured(lane):
         return []
-    total = lane.get("total")
-    return [lane["median"], *(lane["interval"] or ()), *([total] if total is not None else [])]
+    total = copied(lane)
+    return [lane["median"], *(median_interval(lane) or ()), *([] if total is None else [total])]
+
+
+def median_interval(lane: Document) -> tuple[float, float] | None:
+    """Return the interval of the median; None where too few repeats give it no confidence at all."""
+    interval = lane.get("interval")
+    return None if not interval or lane.get("confidence") == 0 else (interval[0], interval[1])
+
+
+def copied(lane: Document) -> float | None:
+    """Return the time with the copies; None for a lane that copies nothing."""
+    copies = (lane.get("transfer_in"), lane.get("transfer_out"))
+    return None if copies == (None, None) else lane.get("total")
 
 
 def ratio_text(contestant: Document, lang: str) -> str | None:
     """Say how many times as fast the card is, as far as the interval allows."""
-    ratio, interval = contestant["ratio"], contestant["ratio_interval"]
-    if ratio is None or interval is None:
+    ratio = contestant["ratio"]
+    if ratio is None:
         return None
+    interval = shares.interval_of(contestant)
+    if interval is None:
+        return capital(text(message("no-interval"), lang))
     low, high = interval
     name = "svg-ratio" if low > 1 else "svg-ratio-lost" if high < 1 else "svg-ratio-same"
     against = contestant["ratio_against"]
@@ -88,10 +115,13 @@ def time_text(lane: Document, lang: str) -> str:
         reason = lane["reason"] or DASH
         return text(message(f"race-status-{lane['status']}", reason=reason), lang)
     said = duration(lane["median"], lang)
-    if lane["interval"]:
-        said += f" ({span(lane['interval'][0], lane['interval'][1], lang)})"
-    if lane.get("total") is not None:
-        said += ", " + text(message("svg-total", total=duration(lane["total"], lang)), lang)
+    interval, confidence, total = median_interval(lane), lane.get("confidence"), copied(lane)
+    if interval:
+        low = confidence is not None and confidence < CONFIDENCE
+        sure = f", {text(message('svg-confidence', share=confidence), lang)}" if low else ""
+        said += f" ({span(*interval, lang)}{sure})"
+    if total is not None:
+        said += ", " + text(message("svg-total", total=duration(total, lang)), lang)
     return said
 
 
@@ -104,8 +134,10 @@ def _lane(canvas: Canvas, lane: Document, scale: Scale | None, lang: str) -> Non
     canvas.y += LINE
     canvas.text(MARGIN, canvas.y, name)
     fits = width_of(name) + width_of(said, "small bold") + MARGIN < canvas.right - MARGIN
-    canvas.y += 0 if fits else LINE
-    canvas.text(canvas.right if fits else MARGIN, canvas.y, said, "small bold", "end" if fits else "start")
+    if fits:
+        canvas.text(canvas.right, canvas.y, said, "small bold", "end")
+    else:
+        canvas.say(said, "small bold")
     canvas.y += 8
     _bar(canvas, lane, scale)
     for warning in lane["warnings"]:
@@ -120,13 +152,14 @@ def _bar(canvas: Canvas, lane: Document, scale: Scale) -> None:
         f'<rect transform="translate({MARGIN} {top:.1f})" width="{end - MARGIN:.1f}" height="{_BAR}" '
         f'class="r-edge r-{kind}-line" {canvas.fill(pattern)}/>'
     )
-    if lane["interval"]:
-        low, high = (scale.at(value) for value in lane["interval"])
+    interval, total = median_interval(lane), copied(lane)
+    if interval:
+        low, high = (scale.at(value) for value in interval)
         canvas.line(low, middle, high, middle, "r-whisker")
         for x in (low, high):
             canvas.line(x, top - 3, x, top + _BAR + 3, "r-whisker")
-    if lane.get("total") is not None:
-        canvas.mark(scale.at(lane["total"]), middle, "diamond", f"r-hollow r-edge r-{kind}-line")
+    if total is not None:
+        canvas.mark(scale.at(total), middle, "diamond", f"r-hollow r-edge r-{kind}-line")
     canvas.y += _BAR + 3
 
 

@@ -32,9 +32,13 @@ def sweep(canvas: Canvas, found: Document, title: str, lang: str) -> None:
     """Draw each operation over its sizes."""
     canvas.y += 22
     canvas.say(title, "part")
-    canvas.say(text(message("svg-sweep-note"), lang), "small mute")
+    if found["operations"]:
+        canvas.say(text(message("svg-sweep-note"), lang), "small mute")
     if found.get("reason"):
-        canvas.say(text(message("svg-sweep-reason", reason=found["reason"]), lang), "name")
+        reason = (
+            message("svg-sweep-reason", reason=found["reason"]) if found["operations"] else found["reason"]
+        )
+        canvas.say(text(reason, lang), "name")
     for operation in found["operations"]:
         _operation(canvas, operation, lang)
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verify.race.phrases import HOUR, duration, significant
 from verify.race.price import waited
 from verify.race.sentence import CUDA, RAN
+from verify.race.svg_bars import median_interval
 from verify.race.why import WRONG
 from verify.race.words import text
 
@@ -146,7 +147,7 @@ def _standing(shown: str, race: Document, name: str, *, priced: bool) -> Standin
     if not timed:
         return Standing(shown, remark="no price: set the price of an hour of its CPU and its card")
     _, cost, best = min(timed, key=lambda entry: entry[0])
-    low, high = best.get("interval") or (None, None)
+    low, high = median_interval(best) or (None, None)
     copies = waited(best) - best["median"]
     return Standing(
         host=shown,

@@ -36,14 +36,14 @@ def test_a_log_gets_a_line_a_lane_and_repeats_only_now_and_then() -> None:
     progress, time = made(stream := io.StringIO())
     progress.lane("network", "cpu")
     time.now = 1.0
-    progress.repeat(1, 0.5, (0.4, 0.6))
+    progress.repeat(1, 0.5, (0.5, 0.5))
     time.now = QUIET_SECONDS
     progress.repeat(2, 0.25, (0.2, 0.3))
     progress.said("fraud, lane cuda: absent")
     progress.close()
     assert stream.getvalue().splitlines() == [
-        "race: network, lane cpu; 60 s left of 60 s",
-        "race: network, lane cpu: repeat 2, 250 ms (interval 200 \N{EN DASH} 300 ms); 55 s left of 60 s",
+        "race: 60 s left of 60 s, network, lane cpu",
+        "race: 55 s left of 60 s, network, lane cpu: repeat 2, 250 ms (interval 200 \N{EN DASH} 300 ms)",
         "race: fraud, lane cuda: absent",
     ]
 
@@ -87,10 +87,17 @@ def test_an_overdrawn_budget_has_nothing_left() -> None:
     progress, time = made(stream := io.StringIO())
     time.now = 75.0
     progress.lane("network", "cpu")
-    assert "; 0 s left of 60 s" in stream.getvalue()
+    assert ": 0 s left of 60 s" in stream.getvalue()
 
 
 def test_what_is_said_does_not_steer_the_terminal() -> None:
     progress, _ = made(stream := io.StringIO())
     progress.said("failed: \x1b[2J\nboom")
     assert stream.getvalue() == "race: failed:  [2J boom\n"
+
+
+def test_one_repeat_has_no_interval() -> None:
+    progress, _ = made(stream := Terminal())
+    progress.lane("network", "cpu")
+    progress.repeat(1, 0.5, (0.5, 0.5))
+    assert "interval" not in stream.getvalue()

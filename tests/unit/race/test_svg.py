@@ -109,6 +109,41 @@ def test_the_ratio_is_said_as_far_as_its_interval_allows(name: str, said: str) -
     assert said in words(drawn(document(name)))
 
 
+def test_too_few_repeats_have_no_interval_and_no_winner() -> None:
+    race = document("gaming-card")
+    for name in ("cpu", "cuda"):
+        lane(race, "network", name).update(confidence=0.0)
+    race["contestants"] = [contestant(race, "network")]
+    text = words(drawn(race))
+    assert "oo few repeats" in text
+    assert "times as fast as lane" not in text
+    assert "2.1 s (" not in text
+
+
+def test_an_interval_of_less_confidence_says_so() -> None:
+    race = document("no-card")
+    cpu = lane(race, "network", "cpu")
+    for confidence, said in ((0.75, "s, 75% sure)"), (0.96, "2.12 s)"), (None, "2.12 s)")):
+        cpu["confidence"] = confidence
+        assert said in words(drawn(race))
+
+
+def test_a_lane_that_copies_nothing_says_nothing_of_copies() -> None:
+    race = document("no-card")
+    cpu = lane(race, "network", "cpu")
+    cpu["total"] = cpu["median"]
+    assert "copies" not in words(drawn(race))
+    assert "Diamond" in words(drawn(document("gaming-card")))
+
+
+def test_a_sweep_that_did_not_run_says_why() -> None:
+    race = document("no-card")
+    race["sweep"] = {"operations": [], "reason": {"id": "no-budget", "budget_s": 40.0}}
+    text = words(drawn(race))
+    assert "nothing was left of the budget" in text
+    assert "No card in the sweep" not in text
+
+
 def test_the_crossing_is_a_band_over_its_uncertainty() -> None:
     race = document("gaming-card")
     picture = drawn(race)
