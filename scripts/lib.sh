@@ -29,6 +29,26 @@ apt_install() {
 
 can_apt() { [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; }
 
+# torch_python: print PYTHON, or the first python3 on PATH that imports torch; exit status 1 where there is none.
+torch_python() {
+  if [ -n "${PYTHON:-}" ]; then
+    "$PYTHON" -c '' 2> /dev/null || die "PYTHON=$PYTHON does not run: give the path of a Python interpreter." 2
+    printf '%s\n' "$PYTHON"
+    return
+  fi
+  old_ifs=$IFS
+  IFS=:
+  for folder in $PATH; do
+    if [ -x "$folder/python3" ] && "$folder/python3" -c 'import torch' > /dev/null 2>&1; then
+      IFS=$old_ifs
+      printf '%s\n' "$folder/python3"
+      return
+    fi
+  done
+  IFS=$old_ifs
+  return 1
+}
+
 # use_venv: the project's own tools and configuration, wherever the script was called from.
 use_venv() {
   PATH=$(pwd)/.venv/bin:$PATH
