@@ -18,6 +18,11 @@ Told = Callable[[int, float, "tuple[float, float] | None"], None]
 
 PRECISE, BUDGET, MOST = "precise", "budget", "most"
 MOST_WARMUPS = 20
+FIRST_CALLS_SHARE = 0.5  # a first call may take twice as long as those after it
+
+
+class NoTimeError(Exception):
+    """The race ends before one repeat could be timed."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +54,8 @@ class Plan:
     """When to stop: enough is known, the share of the budget is used, or so many repeats were made.
 
     ``until`` is read from the clock's ``now``: the end of the lane's share. ``least`` repeats are made even
-    beyond it, unless one alone takes longer than the whole ``share``, or the race ends before (``end``).
+    beyond it, unless one alone takes longer than the whole ``share``, or the race ends before (``end``);
+    where not even one could end before it, NoTimeError is raised and none is begun.
     ``watched`` is entered for the timed repeats alone: the card's sampler. ``told`` hears of every repeat;
     where it is None, ``progress`` gets a line of each.
     """
@@ -62,6 +68,7 @@ class Plan:
     share: float = math.inf
     until: float = math.inf
     end: float = math.inf
+    budget_s: float | None = None
     watched: Any = field(default_factory=contextlib.nullcontext)
     told: Told | None = None
 
@@ -97,6 +104,8 @@ def repeat(
         warmups.append(once()[0])
         if plan.told is None:
             progress(f"warm-up {len(warmups)}: {warmups[-1]:.3f} s")
+    if clock.now() + FIRST_CALLS_SHARE * min(warmups, default=0.0) > plan.end:
+        raise NoTimeError
     samples: list[float] = []
     ended = None
     with plan.watched:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Optional, Protocol
 
 from verify.race import stats
-from verify.race.clock import Clock, Plan, Timings, repeat
+from verify.race.clock import Clock, NoTimeError, Plan, Timings, repeat
 from verify.race.words import Message, message
 
 RAN = "ran"
@@ -153,6 +153,8 @@ def run_lane(
         copied_out = _median_of(clock, lambda: ready.unload(result)) if copies else None
         quality, work = ready.quality(result), ready.work()
         spent = _look(profile, ready, work, timings)
+    except NoTimeError:
+        return Outcome(lane, ABSENT, reason=message("no-budget", budget_s=plan.budget_s))
     except Exception as error:  # noqa: BLE001  # out of memory, card lost: all end here
         return Outcome(lane, FAILED, reason=failed(error))
     return Outcome(

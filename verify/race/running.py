@@ -39,6 +39,10 @@ class Course:
     sampler: Optional[Any] = None  # noqa: UP045  # Python 3.9; a sampler.Sampler where there is a card
     lang: str = "en"
 
+    def say(self, what: Message) -> None:
+        """Say it in the race's language."""
+        self.progress.said(text(what, self.lang))
+
     def share(self) -> float:
         """Return what the next lane may take of the budget, and take its claim off."""
         share = self.budget.share(self.claims)
@@ -64,15 +68,16 @@ def run_contestant(
 
     def data() -> Any:  # noqa: ANN401  # each contestant has its own
         if not made:
-            course.progress.said(f"{contestant.name}: making the data")
+            course.say(message("progress-data", contestant=contestant.name))
             made.append(contestant.data(course.settings, course.libraries))
         return made[0]
 
     for lane in contestant.lanes:
         outcome = _run(contestant, lane, data, outcomes, course)
         if outcome.reason:
-            here = f"{contestant.name}, lane {lane.name}"
-            course.progress.said(f"{here}: {outcome.status}: {text(outcome.reason, course.lang)}")
+            here = message("progress-lane", contestant=contestant.name, lane=lane.name)
+            said = message(f"race-status-{outcome.status}", reason=outcome.reason)
+            course.say(message("progress-ended", lane=here, said=said))
         outcomes.append(outcome)
     training = dict(contestant.training(course.settings, made[0])) if contestant.training and made else None
     return tuple(outcomes), training
@@ -136,6 +141,7 @@ def plan(settings: Settings, now: float, share: float, left: float, **more: Any)
         share=share,
         until=now + share,
         end=now + left,
+        budget_s=settings.budget_s,
     )
     return replace(found, **{key: value for key, value in more.items() if value is not None})
 
@@ -161,5 +167,5 @@ def _seen(course: Course) -> tuple[Optional[dict[str, Any]], tuple[Message, ...]
         return None, ()
     cost = course.sampler.cost()
     if cost is not None:
-        course.progress.said(text(cost, course.lang))
+        course.say(cost)
     return course.sampler.usage(), tuple(course.sampler.warnings())

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.unit.race.fakes import QueueDevice
-from verify.race.clock import Clock, Plan, Timings, repeat
+from verify.race.clock import Clock, NoTimeError, Plan, Timings, repeat
 
 
 def test_the_clock_waits_for_queued_work() -> None:
@@ -84,6 +84,13 @@ def test_a_repeat_longer_than_the_whole_share_is_the_only_one() -> None:
 def test_the_end_of_the_race_is_the_end() -> None:
     timings, ended, _ = queued([4.0], Plan(share=50.0, until=50.0, end=45.0))
     assert (len(timings.samples), ended) == (2, "budget")
+
+
+def test_where_no_repeat_could_end_none_is_begun() -> None:
+    with pytest.raises(NoTimeError):
+        queued([30.0, 20.0], Plan(share=50.0, until=50.0, end=50.0))
+    timings, ended, _ = queued([30.0, 20.0], Plan(share=60.0, until=60.0, end=60.0))
+    assert (len(timings.samples), ended) == (1, "budget"), "a first call may take twice as long"
 
 
 def test_a_repeat_is_told_with_the_interval_so_far_and_watched() -> None:

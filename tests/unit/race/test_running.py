@@ -136,12 +136,18 @@ def test_a_steady_lane_takes_no_more_than_it_needs(monkeypatch: pytest.MonkeyPat
 
 def test_the_budget_is_kept_and_what_cannot_start_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     lanes = (fakes.CPU_LANE, Lane("cpu-torch", "torch", "cpu"))
-    outcomes, _, made = race(monkeypatch, [20.0], lanes=lanes, budget_s=60.0)
+    outcomes, _, made = race(monkeypatch, [20.0], lanes=lanes, budget_s=200.0)
     first, second = outcomes
     assert (first.status, first.ended) == ("ran", "budget")
     assert len(first.samples) < 3
-    assert (second.status, second.reason) == ("absent", message("no-budget", budget_s=60.0))
+    assert (second.status, second.reason) == ("absent", message("no-budget", budget_s=200.0))
     assert made == ["cpu"]
+
+
+def test_a_lane_whose_first_call_takes_all_that_is_left_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
+    (outcome,), _, _ = race(monkeypatch, [50.0, 1.0], lanes=(fakes.CPU_LANE,), budget_s=170.0)
+    assert (outcome.status, outcome.reason) == ("absent", message("no-budget", budget_s=170.0))
+    assert outcome.document("torch")["warmups"] == []
 
 
 def test_an_exact_number_is_made_whatever_the_precision(monkeypatch: pytest.MonkeyPatch) -> None:
