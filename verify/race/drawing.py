@@ -14,7 +14,7 @@ MARGIN = 16.0
 LINE = 17.0
 _CHARACTER, _BOLD = 0.53, 0.59  # of the size: the mean width of a letter in a wide system font
 _UNFIT = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-_KEPT = re.compile(r" (?=[%:;!?](?:\s|$))|(?<=\d) (?=(?:s|ms|µs|ns|W|°C|MHz)\b)")
+_KEPT = re.compile(r" (?=[%:;!?](?:[\s,.)]|$))|(?<=\d) (?=(?:s|ms|µs|ns|W|°C|MHz)\b)")
 _FONT = "system-ui,-apple-system,'Segoe UI',Roboto,'Noto Sans','DejaVu Sans',sans-serif"
 _LIGHT = {
     "back": "#ffffff",

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.unit.race.recorded import NAMES, Json, contestant, document, lane
+from verify.race.drawing import kept
 from verify.race.svg import NARROW, WIDE, svg
 from verify.race.svg_busy import points_of
 from verify.race.svg_sweep import lines
@@ -212,6 +213,10 @@ def test_recorded_text_is_text() -> None:
     assert "<script" not in svg(race)
     assert 'a"><script>alert(1)</script>' in words(picture)
     assert "<b>torch</b>" in words(picture)
+
+
+def test_a_figure_keeps_its_unit() -> None:
+    assert kept("93 %, 5 ms : x ; 2 sizes") == "93_%, 5_ms_: x_; 2 sizes".replace("_", "\N{NO-BREAK SPACE}")
 
 
 def test_it_is_drawn_from_the_document_alone() -> None:
