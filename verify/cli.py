@@ -34,7 +34,9 @@ def _parser() -> Parser:
     take.add(commands)
     doctor.add(commands)
     commands.add_parser(
-        "race", help="time CPU against GPU here; its options: gpu-verify race --help", add_help=False
+        "race",
+        help="time CPU against GPU here (options: gpu-verify race --help); race compare A B: two races",
+        add_help=False,
     )
     evidence.add(commands)
     compatibility.add(commands)
@@ -49,6 +51,10 @@ def _race(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: Sequence[str]) -> int:
+    if list(arguments[:2]) == ["race", "compare"]:
+        from verify import compare  # noqa: PLC0415  # not loaded by the other commands
+
+        return compare.main(arguments[2:])
     if arguments and arguments[0] == "race":  # the race has its own parser: it runs without this package too
         return _race(arguments[1:])
     options = _parser().parse_args(arguments)
