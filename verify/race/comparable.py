@@ -51,7 +51,7 @@ def differs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Message]:
         if path not in WATCHES_ONLY:
             yield message("compare-version", what=path, a=show(one), b=show(two))
     other = CONTESTANTS - set(names[0])  # settings of what was not raced say nothing
-    for path, one, two in _unlike(*(_work(race, other) for race in (a, b))):
+    for path, one, two in _unlike(_work(a, other), _work(b, other)):
         yield message("compare-setting", what=path, a=show(one), b=show(two))
 
 
