@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from verify.collect_race import others_on_card, race_options, race_settings, reused
+from verify.commands import some_path
 from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
@@ -212,7 +213,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run one command; 2 where its input is not what it needs."""
     parser = argparse.ArgumentParser(prog="python -m verify.collect", description=__doc__)
     parser.add_argument("command", choices=sorted(COMMANDS))
-    parser.add_argument("--evidence", type=Path, required=True)
+    parser.add_argument("--evidence", type=some_path, required=True)
     options = parser.parse_args(arguments)
     try:
         print(json.dumps(COMMANDS[options.command](options.evidence, json.load(sys.stdin))))

@@ -34,6 +34,13 @@ class Parser(argparse.ArgumentParser):
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"  # noqa: SLF001  # argparse has no public name for it
 
 
+def some_path(text: str) -> Path:
+    """Read a file or folder; nothing at all would be the folder that we are in."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("is empty: name a file or a folder")
+    return Path(text)
+
+
 def add_command(commands: Commands, name: str, summary: str, run: Run) -> argparse.ArgumentParser:
     """Add one command's parser, and what runs it."""
     parser = commands.add_parser(name, help=summary, description=summary, epilog=EPILOG)
@@ -44,5 +51,5 @@ def add_command(commands: Commands, name: str, summary: str, run: Run) -> argpar
 def add_machine(parser: argparse.ArgumentParser) -> None:
     """Add the options that say which machine is meant."""
     parser.add_argument("--host", metavar="USER@HOST", help="over SSH; without it, this machine")
-    parser.add_argument("--ssh-config", type=Path, metavar="FILE", help="ssh_config for --host")
+    parser.add_argument("--ssh-config", type=some_path, metavar="FILE", help="ssh_config for --host")
     parser.add_argument("--image", metavar="REF", help="image for the containers; it is never pulled")

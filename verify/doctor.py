@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import FINDINGS_FAILED, OK, add_command, add_machine
+from verify.commands import FINDINGS_FAILED, OK, add_command, add_machine, some_path
 from verify.errors import VerifyError
 from verify.recording import Recording, load
 from verify.take import record_both
@@ -26,10 +26,13 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "doctor", "say which layer is broken, and what to do", diagnose)
     add_machine(parser)
     parser.add_argument(
-        "--recording", type=Path, nargs="+", metavar="FILE", help="judge these, reach no host"
+        "--recording", type=some_path, nargs="+", metavar="FILE", help="judge these, reach no host"
     )
     parser.add_argument(
-        "--inventory", type=Path, metavar="PATH", help="every host of an Ansible inventory, several at once"
+        "--inventory",
+        type=some_path,
+        metavar="PATH",
+        help="every host of an Ansible inventory, several at once",
     )
     parser.add_argument("--limit", metavar="PATTERN", help="with --inventory: these hosts only")
     parser.add_argument(

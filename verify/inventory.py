@@ -37,6 +37,9 @@ _LISTING_S = 60
 _VARIABLE = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 _DEPTH = 8
 _LOCAL, _SSH = frozenset({"local"}), frozenset({"ssh", "smart", "ansible.builtin.ssh"})
+_ADDRESS = re.compile(r"[\w:\[][\w.:%@\]-]*")
+_NO_NAME = "{!r} is no name or address of a host: mend the inventory, or set ansible_host"
+_SHOWN = 3
 _ARGUMENTS = ("ansible_ssh_common_args", "ansible_ssh_extra_args")
 
 
@@ -115,7 +118,18 @@ def listed(inventory: Path, limit: str | None = None) -> list[Target]:
         chosen = f" that match {limit!r}" if limit else ""
         raise VerifyError(f"{inventory} names no hosts{chosen}: see `{shlex.join(argv)}`")
     folder = inventory if inventory.is_dir() else inventory.parent
-    return [_target(name, {**hosts[name], "inventory_dir": str(folder.resolve())}) for name in sorted(hosts)]
+    targets = [
+        _target(name, {**hosts[name], "inventory_dir": str(folder.resolve())}) for name in sorted(hosts)
+    ]
+    if all(target.problem == _NO_NAME.format(target.name) for target in targets):
+        raise VerifyError(f"{inventory} is no inventory: the names of hosts in it would be {_some(targets)}")
+    return targets
+
+
+def _some(targets: list[Target]) -> str:
+    return ", ".join(repr(target.name) for target in targets[:_SHOWN]) + (
+        f" and {len(targets) - _SHOWN} more" if len(targets) > _SHOWN else ""
+    )
 
 
 def _hosts(document: Mapping[str, Any]) -> dict[str, Json]:
@@ -131,6 +145,7 @@ def _target(name: str, variables: Json) -> Target:
         read = {key: _filled(key, value, variables) for key, value in variables.items() if _is_ours(key)}
     except VerifyError as error:
         return Target(name, name, problem=str(error))
+    address = read.get("ansible_host", name)
     connection = read.get("ansible_connection", "ssh")
     if connection in _LOCAL:
         return Target(name, None)
@@ -138,6 +153,8 @@ def _target(name: str, variables: Json) -> Target:
         return Target(
             name, name, problem=f"ansible_connection is {connection}, the doctor goes by ssh: make verify"
         )
+    if not _ADDRESS.fullmatch(address):
+        return Target(name, name, problem=_NO_NAME.format(address))
     options: list[str] = []
     for key in _ARGUMENTS:
         try:
@@ -146,9 +163,9 @@ def _target(name: str, variables: Json) -> Target:
             return Target(name, name, problem=f"{key} cannot be split into words: {error}")
     for flag, key in (("-p", "ansible_port"), ("-l", "ansible_user"), ("-i", "ansible_ssh_private_key_file")):
         options += (
-            [flag, str(Path(read[key]).expanduser()) if flag == "-i" else read[key]] if key in read else []
+            [flag, str(Path(read[key]).expanduser()) if flag == "-i" else read[key]] if read.get(key) else []
         )
-    return Target(name, read.get("ansible_host", name), tuple(options))
+    return Target(name, address, tuple(options))
 
 
 def _is_ours(key: str) -> bool:
@@ -156,11 +173,20 @@ def _is_ours(key: str) -> bool:
     return key in (*ours, "ansible_ssh_private_key_file", *_ARGUMENTS)
 
 
+def _is_secret(value: object) -> bool:
+    """Whether it is how ansible-inventory writes what Ansible Vault encrypts."""
+    return isinstance(value, dict) and "__ansible_vault" in value
+
+
 def _filled(key: str, value: object, variables: Mapping[str, Any]) -> str:
     """Fill in plain variables; what else a template can do is left to Ansible."""
-    text = str(value) if isinstance(value, str | int) else "{{ }}"
+    if not isinstance(value, str | int) or isinstance(value, bool):
+        if _is_secret(value):
+            raise VerifyError(f"{key} is a secret that only Ansible can read: make verify, or --host")
+        raise VerifyError(f"{key} is {json.dumps(value)}: write a name, an address or a whole number")
+    text = str(value)
     for _ in range(_DEPTH):
         if "{{" not in text:
             return text
         text = _VARIABLE.sub(lambda match: str(variables.get(match.group(1), match.group())), text)
-    raise VerifyError(f"{key} is a template or a secret that only Ansible can fill: make verify, or --host")
+    raise VerifyError(f"{key} is a template that only Ansible can fill: make verify, or --host")

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import OK, add_command, add_machine
+from verify.commands import OK, add_command, add_machine, some_path
 from verify.errors import VerifyError
 from verify.recording import Recording
 from verify.report.files import replace_file
@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "record", "take a recording", record)
     add_machine(parser)
     parser.add_argument("--where", choices=("host", "container"), default="host")
-    parser.add_argument("--out", type=Path, metavar="FILE", help="instead of standard output")
+    parser.add_argument("--out", type=some_path, metavar="FILE", help="instead of standard output")
     parser.add_argument(
         "--raw",
         action="store_true",

@@ -135,6 +135,11 @@ def every_card(state: State) -> Verdict:
 
 def security(state: State) -> Verdict:
     """Whether the driver is below its branch's security floor: a warning, with the bulletin."""
+    if state.host.wsl:
+        return not_applicable(
+            "not applicable: under WSL the driver is Windows', the floors of our table are Linux'",
+            state.host.evidence,
+        )
     version = state.driver.version
     if version is None:
         return not_recorded("the driver's version")
@@ -156,11 +161,11 @@ def security(state: State) -> Verdict:
 
 def branch(state: State) -> Verdict:
     """Whether the driver's branch is past its end of life: a warning."""
-    version, taken_at = state.driver.version, state.host.taken_at
+    version, month = state.driver.version, state.host.month
     if version is None:
         return not_recorded("the driver's version")
     evidence = state.driver.evidence[-1:]
-    ended = end_of_life(version, taken_at[: len("2026-12")] if taken_at else None)
+    ended = end_of_life(version, month)
     if ended:
         return warned(
             f"branch {version.major} of the driver ({version}) is {ended}",
@@ -169,7 +174,7 @@ def branch(state: State) -> Verdict:
         )
     if not known_branch(version):
         return not_applicable(f"branch {version.major} is not in our table", evidence)
-    if taken_at is None:
+    if month is None:
         return not_recorded("the date of the recording")
     return passed(f"branch {version.major} of the driver is alive", evidence)
 

@@ -28,10 +28,11 @@ def recorded(state: State) -> Verdict:
             f"run the first by hand on the host and see why it hangs: {host.timed_out[0]}",
             evidence,
         )
+    if host.uid is None:
+        return not_recorded("as whom it was taken, and so whether it saw what root alone may read")
     if host.uid != 0:
-        who = "not recorded by whom" if host.uid is None else f"recorded as uid {host.uid}"
         return warned(
-            f"{who}: what root alone may read is missing",
+            f"recorded as uid {host.uid}: what root alone may read is missing",
             "record as root: `sudo gpu-verify record`, or --host with a user that has passwordless sudo",
             evidence,
         )

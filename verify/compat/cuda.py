@@ -68,9 +68,13 @@ def carried(driver: Version) -> Version | None:
     return max((cuda for cuda, packaged in packaged_drivers() if driver >= packaged), default=None)
 
 
+def beyond_table(driver: Version) -> bool:
+    """Whether the table ends before this driver's branch: then it may carry more than the table knows."""
+    return driver.major > packaged_drivers()[-1][1].major
+
+
 def _minor(driver: Version, own: Version | None, cuda: Version, package: str | None) -> str:
-    newest = packaged_drivers()[-1][1].major
-    least = " at least" if driver.major > newest else ""  # the table ends before this driver
+    least = " at least" if beyond_table(driver) else ""
     also = "; its cuda-compat package in the image lifts that" if package else ""
     return (
         f"every CUDA {cuda.major}.x starts from driver {_MINIMUM[cuda.major]} on; driver {driver} "
@@ -84,7 +88,10 @@ def serves(driver: Version, cuda: Version, forward: bool = False) -> Serves:  # 
     cuda, own, minimum = minor(cuda), carried(driver), minimum_driver(cuda)
     package = compat_package(driver, cuda) if forward else None
     if own is not None and cuda <= own:
-        return Serves(How.RUNS, f"driver {driver} carries CUDA {own} itself, and what is older runs on it")
+        least = "at least " if beyond_table(driver) else ""
+        return Serves(
+            How.RUNS, f"driver {driver} carries {least}CUDA {own} itself, and what is older runs on it"
+        )
     if cuda.major < min(_MINIMUM) and driver >= min(_MINIMUM.values()):
         return Serves(How.RUNS, f"driver {driver} is newer than CUDA {cuda}, and what is older runs on it")
     if minimum is None:

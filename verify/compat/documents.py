@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.compat.choice import shown
+from verify.compat.cuda import beyond_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +29,7 @@ def host_document(answer: HostAnswer) -> Json:
         "question": "what can this host run",
         "driver": str(answer.driver),
         "carries_cuda": str(answer.carried) if answer.carried else None,
+        "carries_at_least": beyond_table(answer.driver),
         "branch": branch
         and {
             "number": branch.number,
@@ -132,6 +134,7 @@ def verdict_document(verdict: Verdict, cards: Iterable[Card]) -> Json:
             "cards": _cards(cards),
             "how": verdict.how.value,
             "runs": verdict.runs,
+            "refused": verdict.refused,
             "sentences": list(verdict.sentences),
         }
     }

@@ -99,9 +99,13 @@ def torch_need(text: str, machine: str) -> Need:
         raise VerifyError(f"--torch {text}: our table has {what} of {spec.release}; it has {offered}")
     build = wanted[0]
     notes = [] if spec.index else [f"on PyPI {build.release} is the build for CUDA {build.cuda}"]
-    if spec.patch and Version.of(f"{build.release}{spec.patch}") > Version.of(build.newest):
-        notes.append(f"the newest patch of {build.release} in our table is {build.newest}")
-    command = build.command_for(spec.patch)
+    patch = spec.patch
+    if patch and Version.of(f"{build.release}{patch}") > Version.of(build.newest):
+        notes.append(
+            f"our table does not know {build.release}{patch}: the newest patch in it is {build.newest}"
+        )
+        patch = ""
+    command = build.command_for(patch)
     if build.status != "stable":
         notes.append(f"PyTorch calls this build {build.status}")
     if build.archs is None:

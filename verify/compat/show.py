@@ -10,7 +10,7 @@ from rich.text import Text
 
 from verify.compat.arch import How as Code
 from verify.compat.choice import shown
-from verify.compat.cuda import How
+from verify.compat.cuda import How, beyond_table
 from verify.report.text import hang, plain
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def print_table(out: Console, title: str, made: Table) -> None:
 
 def print_host(answer: HostAnswer, out: Console) -> None:
     """Print what a host can run."""
-    carried = f"it carries CUDA {answer.carried}" if answer.carried else "it is older than our table"
-    line(out, "driver", f"{answer.driver}: {carried}")
+    line(out, "driver", f"{answer.driver}: {_carried(answer)}")
     line(out, "branch", _branch(answer), "yellow" if answer.branch and answer.branch.ended else "")
     line(out, "security", answer.security, "yellow" if answer.security.startswith("below") else "")
     for card in answer.cards:
@@ -75,6 +74,14 @@ def print_host(answer: HostAnswer, out: Console) -> None:
     print_table(out, "Images and programs, by the CUDA that they are for", images)
     print_builds(answer.builds, out)
     line(out, "plain", plain(answer.plain), "red" if "does not run" in answer.plain else "")
+
+
+def _carried(answer: HostAnswer) -> str:
+    if answer.carried is None:
+        return "it is older than our table"
+    if beyond_table(answer.driver):
+        return f"it carries at least CUDA {answer.carried}, the newest that our table knows"
+    return f"it carries CUDA {answer.carried}"
 
 
 def _branch(answer: HostAnswer) -> str:
@@ -167,6 +174,11 @@ def print_image(need: ImageNeed, out: Console) -> None:
 
 def print_verdict(verdict: Verdict, out: Console) -> None:
     """Print whether one thing runs on this host."""
-    line(out, "here", plain(f"{verdict.title}: {verdict.word}"), f"bold {STYLE[verdict.how]}")
+    line(
+        out,
+        "here",
+        plain(f"{verdict.title}: {verdict.word}"),
+        f"bold {STYLE[verdict.how] if verdict.runs else 'red'}",
+    )
     for sentence in verdict.sentences:
         line(out, "", plain(sentence))

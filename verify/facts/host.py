@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -33,6 +34,15 @@ class HostFacts:
     taken_at: str | None
     timed_out: tuple[str, ...]
     evidence: tuple[str, ...]
+
+    @property
+    def month(self) -> str | None:
+        """The month of the recording, as ``2026-12``; None where it has no date."""
+        try:
+            taken = dt.datetime.fromisoformat(self.taken_at or "")
+        except ValueError:
+            return None
+        return f"{taken.year:04}-{taken.month:02}"
 
 
 def host_facts(recording: Recording) -> HostFacts:

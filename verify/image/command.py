@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import FINDINGS_FAILED, OK, add_command
+from verify.commands import FINDINGS_FAILED, OK, add_command, some_path
 from verify.errors import VerifyError
 
 if TYPE_CHECKING:
@@ -48,12 +48,12 @@ def add(commands: Commands) -> None:
     )
     where = parser.add_mutually_exclusive_group()
     where.add_argument(
-        "--recording", type=Path, metavar="FILE", help="does this host run it (gpu-verify record)"
+        "--recording", type=some_path, metavar="FILE", help="does this host run it (gpu-verify record)"
     )
     where.add_argument("--host", metavar="USER@HOST", help="does this host run it: looked at over SSH")
     where.add_argument("--here", action="store_true", help="does this machine run it")
-    parser.add_argument("--ssh-config", type=Path, metavar="FILE", help="ssh_config for --host")
-    parser.add_argument("--ca-file", type=Path, metavar="FILE", help="PEM of the registry's own CA")
+    parser.add_argument("--ssh-config", type=some_path, metavar="FILE", help="ssh_config for --host")
+    parser.add_argument("--ca-file", type=some_path, metavar="FILE", help="PEM of the registry's own CA")
     parser.add_argument("--rate", type=_positive, metavar="MBIT", help="how fast the host pulls, in Mbit/s")
     parser.add_argument("--price", type=_positive, metavar="PER_HOUR", help="what the host costs an hour")
     parser.add_argument("--currency", default="EUR", metavar="WORD", help="of the price (EUR)")

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify.commands import FINDINGS_FAILED, OK, add_command
+from verify.commands import FINDINGS_FAILED, OK, add_command, some_path
 
 if TYPE_CHECKING:
     import argparse
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     """Add ``report`` to the command line."""
     parser = add_command(commands, "report", "write the evidence again from what it holds", report)
-    parser.add_argument("--from", dest="source", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--from", dest="source", type=some_path, required=True, metavar="DIR")
     parser.add_argument("--json", action="store_true", help="a versioned document instead of the table")
 
 

@@ -67,7 +67,20 @@ def test_a_document_that_was_cut_is_not_damaged(lab: Document, path: str) -> Non
 
 def test_nobody_knows_whose_eyes(lab: Document) -> None:
     del lab["uid"]
-    assert "None" not in findings(lab)["host.recorded"].summary
+    found = findings(lab)["host.recorded"]
+    assert (found.status, "None" in found.summary) == (Status.SKIP, False)
+
+
+@pytest.mark.parametrize("date", ["", "2", "yesterday", "3026-13-45", "9999", None, 20261201])
+def test_without_a_date_nobody_knows_whether_a_branch_is_alive(lab: Document, date: object) -> None:
+    assert findings(lab)["driver.branch"].status is Status.PASS
+    lab["taken_at"] = date
+    assert findings(lab)["driver.branch"].status is Status.SKIP
+
+
+def test_the_driver_of_windows_is_not_held_against_the_floors_of_linux() -> None:
+    found = findings(document("healthy-wsl"))["driver.security-floor"]
+    assert (found.status, "Windows" in found.summary) == (Status.SKIP, True)
 
 
 def test_without_a_bus_nothing_is_said_of_an_nvswitch() -> None:

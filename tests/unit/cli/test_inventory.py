@@ -71,6 +71,52 @@ def test_what_is_no_inventory(tmp_path: Path) -> None:
         listed(tmp_path / "empty.yml")
 
 
+@pytest.mark.parametrize("content", ["{", "!\n(\n", "--\n<\n>\n|\n"])
+def test_a_file_that_is_no_inventory_is_not_called_by_ssh(tmp_path: Path, content: str) -> None:
+    (tmp_path / "notes").write_text(content)
+    with pytest.raises(VerifyError, match="no inventory"):
+        listed(tmp_path / "notes")
+
+
+def test_one_name_that_is_none_is_its_own_row(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text(
+        "lab-1\n{\nbox ansible_host=2001:db8::1\nbad ansible_host=-oProxyCommand=x\n"
+    )
+    targets = {target.name: target for target in listed(tmp_path / "hosts")}
+    assert (targets["lab-1"].problem, targets["box"].problem) == (None, None)
+    for name in ("{", "bad"):
+        assert "is no name or address of a host" in (targets[name].problem or "")
+
+
+def test_an_inventory_without_a_name_is_not_this_folder(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["doctor", "--inventory", ""], ["record", "--out", " "], ["report", "--from", ""]):
+        assert cli.main(arguments) == 2
+        assert "is empty: name a file or a folder" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "says"),
+    [
+        ("ansible_port", "1.5", "ansible_port is 1.5"),
+        ("ansible_host", "null", "ansible_host is null"),
+        ("ansible_user", "[a, b]", 'ansible_user is ["a", "b"]'),
+        ("ansible_port", "true", "ansible_port is true"),
+        ("ansible_user", "!vault |\n        $ANSIBLE_VAULT;1.1;AES256\n        6162", "is a secret"),
+    ],
+)
+def test_a_variable_of_the_wrong_kind_is_said_to_be_that(
+    tmp_path: Path, key: str, value: str, says: str
+) -> None:
+    (tmp_path / "hosts.yml").write_text(f"all:\n  hosts:\n    h:\n      {key}: {value}\n")
+    (target,) = listed(tmp_path / "hosts.yml")
+    assert says in (target.problem or "")
+
+
+def test_variables_that_are_empty_are_as_if_unset(tmp_path: Path) -> None:
+    (tmp_path / "hosts").write_text("h ansible_user='' ansible_ssh_common_args=''\n")
+    assert listed(tmp_path / "hosts") == [Target("h", "h")]
+
+
 @pytest.mark.parametrize(
     ("script", "says"),
     [("exit 3", "cannot read"), ("echo 'no json'", "cannot read"), ("echo '[]'", "cannot read")],

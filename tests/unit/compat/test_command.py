@@ -41,6 +41,31 @@ def document(ask: Ask, *arguments: str) -> dict[str, Any]:
 HOST = ("--driver", "535.261.03", "--card", "10de:2684")
 
 
+@pytest.mark.parametrize(
+    ("demand", "status", "refused"),
+    [
+        ("cuda>=12.0", 0, "lets it pass"),
+        ("cuda>=13.9", 0, "depends on the driver's own CUDA"),
+        ("cuda<12", 1, "refuses it"),
+    ],
+)
+def test_what_a_driver_beyond_the_table_carries_is_at_least_the_newest(
+    ask: Ask, demand: str, status: int, refused: str
+) -> None:
+    _, out, _ = ask("--driver", "999.0")
+    assert "it carries at least CUDA" in out
+    assert "the newest that our table knows" in out
+    assert (
+        document(ask, "--driver", "999.0")["carries_at_least"],
+        document(ask, *HOST)["carries_at_least"],
+    ) == (
+        True,
+        False,
+    )
+    found, said, _ = ask("--driver", "999.0", "--image-require", demand)
+    assert (found, refused in said) == (status, True)
+
+
 def test_without_a_question_the_tables_are_printed_with_their_sources(ask: Ask) -> None:
     status, out, _ = ask()
     assert status == 0
@@ -168,7 +193,16 @@ def test_what_a_build_of_torch_needs(ask: Ask) -> None:
 
 def test_the_build_on_pypi_is_meant_where_none_is_named(ask: Ask) -> None:
     assert document(ask, "--torch", "2.15")["build"]["index"] == "cu132"
-    assert document(ask, "--torch", "2.9.7")["notes"][1] == "the newest patch of 2.9 in our table is 2.9.1"
+
+
+@pytest.mark.parametrize("patch", ["2.9.7", "2.9.99+cu128", "2.6.1+cu124"])
+def test_a_patch_that_the_table_does_not_know_is_not_installed(ask: Ask, patch: str) -> None:
+    found, release = document(ask, "--torch", patch), patch[:3]
+    number = patch.partition("+")[0]
+    assert any(f"does not know {number}: the newest patch" in note for note in found["notes"])
+    assert number not in found["install"]
+    assert f'"torch=={release}.*"' in found["install"]
+    assert "torch==2.9.1 " in document(ask, "--torch", "2.9.1")["install"]
 
 
 def test_what_an_image_needs(ask: Ask) -> None:
@@ -189,10 +223,20 @@ def test_what_an_image_needs(ask: Ask) -> None:
         (("--cuda", "13.0"), 1, "it will not run"),
         (("--torch", "2.14+cu126"), 0, "it runs by minor-version compatibility"),
         (("--torch", "2.15"), 1, "it will not run"),
-        (("--image-require", "cuda>=12.8"), 0, "refuses it"),
+        (
+            ("--image-require", "cuda>=12.8"),
+            1,
+            "the legacy runtime refuses it; asked for by CDI, it runs by minor",
+        ),
+        (
+            ("--image-require", "cuda=12.2,cuda>=99.9"),
+            1,
+            "the legacy runtime refuses it; asked for by CDI, it runs",
+        ),
+        (("--image-require", "cuda<12"), 1, "the legacy runtime refuses it; asked for by CDI, it runs"),
         (("--image-require", "cuda>=13.0"), 1, "it will not run"),
         (("--image-require", "driver>=535"), 0, "lets it pass"),
-        (("--image-require", "driver>=550"), 1, "it will not run"),
+        (("--image-require", "driver>=550"), 1, "the legacy runtime refuses it; asked for by CDI, it runs"),
     ],
 )
 def test_a_need_on_a_host_is_answered_by_the_exit_status_too(
