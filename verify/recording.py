@@ -6,6 +6,7 @@ Accessors tell three things apart that must never be mixed up: an entry that was
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 from dataclasses import dataclass
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEMA = 1
+_NO_UID = 2**32 - 1  # what the kernel keeps for "nobody asked"
+_LONGEST_INTEGER = 2**53
 _ADVICE = "take a new one with `gpu-verify record`"
 # Of such a file a part cannot be read: cut at the size limit, it counts as not recorded.
 _DOCUMENT = re.compile(r"\s*[\[{<]")
@@ -94,7 +97,9 @@ class CommandEntry:
         if self.missing:
             return f"{self.argv[0] if self.argv else self.name} is not installed"
         if self.timed_out:
-            return "no answer" + (f" within {self.seconds:.0f} s" if self.seconds else "")
+            return "no answer" + (
+                f" within {self.seconds:.0f} s" if self.seconds and self.seconds > 0 else ""
+            )
         return f"exit status {self.rc}" if self.rc is not None else (self.error or "did not run")
 
 
@@ -138,7 +143,8 @@ class Recording:
     @property
     def uid(self) -> int | None:
         """Whose eyes it was taken with."""
-        return _integer(self.document.get("uid"))
+        uid = _integer(self.document.get("uid"))
+        return uid if uid is not None and 0 <= uid < _NO_UID else None
 
     @property
     def globs(self) -> Mapping[str, tuple[str, ...]]:
@@ -227,11 +233,11 @@ def load(source: Path | str) -> Recording:
     """Load a recording from a file (a ``Path``) or from its text (a ``str``)."""
     if isinstance(source, Path):
         try:
-            text = source.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
+            data = source.read_bytes()
+        except OSError as error:
             raise RecordingError(f"cannot read {source}: {error}") from error
         try:
-            return load(text)
+            return load(_decoded(data))
         except RecordingError as error:
             raise RecordingError(f"{source}: {error}") from error
     try:
@@ -239,6 +245,19 @@ def load(source: Path | str) -> Recording:
     except (ValueError, RecursionError) as error:
         raise RecordingError(f"a recording is a JSON document, this is not ({error}): {_ADVICE}") from error
     return Recording.from_document(document)
+
+
+def _decoded(data: bytes) -> str:
+    """Decode what somebody saved: UTF-8, with or without the mark that Windows puts in front."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) or b"\0" in data[:2]:
+        raise RecordingError(
+            "it is UTF-16, as PowerShell's `>` writes it: record with `--out FILE` in the place of `>`, or "
+            "`iconv -f UTF-16 -t UTF-8`"
+        )
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise RecordingError(f"it is not UTF-8 ({error.reason} at byte {error.start}): {_ADVICE}") from error
 
 
 def _check_head(document: dict[str, Any]) -> None:
@@ -273,4 +292,6 @@ def _text(value: object) -> str | None:
 
 
 def _integer(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    if not isinstance(value, int) or isinstance(value, bool) or abs(value) > _LONGEST_INTEGER:
+        return None
+    return value

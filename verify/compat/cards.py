@@ -33,8 +33,8 @@ class Architecture:
 
 
 def device_id(text: str | None) -> int | None:
-    """Read ``0x2684``, ``2684`` or ``10de:2684``; None for what is no PCI id of NVIDIA's."""
-    found = _DEVICE.match((text or "").strip())
+    """Read ``0x2684``, ``2684``, ``10de:2684`` or lspci's ``[10de:2684]``; None for no PCI id of NVIDIA's."""
+    found = _DEVICE.match((text or "").strip().removeprefix("[").removesuffix("]"))
     return int(found.group(1), 16) if found else None
 
 

@@ -68,7 +68,7 @@ def compat(options: argparse.Namespace) -> int:
 def _driver(text: str | None) -> Version | None:
     if text is None:
         return None
-    version = Version.parse(text)
+    version = Version.typed(text)
     oldest = 100  # branches have three digits: less is a CUDA, or a mistake in typing
     if version is None or len(version.parts) < 2 or version.major < oldest:  # noqa: PLR2004  # 535.261 at least
         raise VerifyError(

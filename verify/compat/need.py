@@ -53,7 +53,7 @@ class Need:
 
 def cuda_need(text: str) -> Need:
     """Say what a program or an image for this CUDA needs."""
-    cuda = Version.parse(text.strip())
+    cuda = Version.typed(text)
     if cuda is None or len(cuda.parts) < 2:  # noqa: PLR2004  # 12.8 has two
         raise VerifyError(f"--cuda {text} is no version of CUDA: write it as 12.8 or 12.8.1")
     cuda, known = minor(cuda), _known()

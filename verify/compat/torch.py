@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from verify.compat.table import Row
 
 INDEX = "https://download.pytorch.org/whl/"
-_SPEC = re.compile(r"^(?:torch==)?(\d+\.\d+)(\.\d+)?(?:\+(\w+))?$")
+_SPEC = re.compile(r"^(?:torch==)?(\d{1,9}\.\d{1,9})(\.\d{1,9})?(?:\+(\w+))?$", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -57,13 +58,14 @@ def as_text(value: object) -> str | None:
 
 
 def as_number(value: object) -> float | None:
-    """Return a JSON number, or None where there is something else, or one beyond all numbers."""
+    """Return a JSON number; None where there is something else, NaN, or one beyond all numbers."""
     if not isinstance(value, int | float) or isinstance(value, bool):
         return None
     try:
-        return float(value)
+        number = float(value)
     except OverflowError:
         return None
+    return number if math.isfinite(number) else None
 
 
 def as_list(value: object) -> list[Any]:

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import total_ordering
 
 # Package versions carry an epoch in front and a release behind: 3:580.65.06-1.el10
-_EPOCH = re.compile(r"^\d+:")
-_NUMBERS = re.compile(r"^v?(\d{1,9}(?:\.\d{1,9}){0,4})(?![\d.]*\d)")
+_EPOCH = re.compile(r"^[0-9]+:")
+_NUMBERS = re.compile(r"^v?([0-9]{1,9}(?:\.[0-9]{1,9}){0,4})(?![0-9.]*[0-9])")
 
 
 @total_ordering
@@ -26,6 +26,12 @@ class Version:
         if found is None:
             return None
         return cls(tuple(int(part) for part in found.group(1).split(".")), found.group(1))
+
+    @classmethod
+    def typed(cls, text: str) -> Version | None:
+        """Read what a person typed: the number and nothing behind it; None for anything else."""
+        version = cls.parse(text)
+        return version if version and version.text == text.strip().removeprefix("v") else None
 
     @classmethod
     def of(cls, text: str) -> Version:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from verify.image.reference import Reference
 
 DEADLINE_S = 60
+_RATES = (0.001, 1e6)  # Mbit/s
+_PRICES = (0.0001, 1e6)  # an hour
 _CERTIFICATES = Path("/etc/docker/certs.d")
 # What of a host's recording is looked at here: no container is started, no package manager asked.
 _ASKED = (
@@ -54,8 +56,15 @@ def add(commands: Commands) -> None:
     where.add_argument("--here", action="store_true", help="does this machine run it")
     parser.add_argument("--ssh-config", type=some_path, metavar="FILE", help="ssh_config for --host")
     parser.add_argument("--ca-file", type=some_path, metavar="FILE", help="PEM of the registry's own CA")
-    parser.add_argument("--rate", type=_positive, metavar="MBIT", help="how fast the host pulls, in Mbit/s")
-    parser.add_argument("--price", type=_positive, metavar="PER_HOUR", help="what the host costs an hour")
+    parser.add_argument(
+        "--rate",
+        type=_between(*_RATES, "rate in Mbit/s"),
+        metavar="MBIT",
+        help="how fast the host pulls, in Mbit/s",
+    )
+    parser.add_argument(
+        "--price", type=_between(*_PRICES, "price"), metavar="PER_HOUR", help="what the host costs an hour"
+    )
     parser.add_argument("--currency", default="EUR", metavar="WORD", help="of the price (EUR)")
     parser.add_argument("--json", action="store_true", help="a versioned document instead of text")
 
@@ -165,11 +174,14 @@ def _content() -> dict[str, Any]:
     return {**whole, "commands": [one for one in whole["commands"] if one["name"] in _ASKED]}
 
 
-def _positive(text: str) -> float:
-    try:
-        number = float(text.replace(",", "."))
-    except ValueError:
-        number = 0
-    if not math.isfinite(number) or number <= 0:
-        raise argparse.ArgumentTypeError(f"{text} is no number above 0")
+def _between(least: float, most: float, what: str) -> Callable[[str], float]:
+    def number(text: str) -> float:
+        try:
+            read = float(text.replace(",", "."))
+        except ValueError:
+            read = math.nan
+        if not least <= read <= most:
+            raise argparse.ArgumentTypeError(f"{text} is no {what}: give a number from {least:g} to {most:g}")
+        return read
+
     return number

@@ -169,8 +169,13 @@ def _config(blob: Blob, document: Mapping[str, Any], registry: Registry) -> str:
 
 def _layers(document: Mapping[str, Any], registry: Registry) -> tuple[Layer, ...]:
     entries = list(map(as_object, as_list(document.get("layers"))))
+    if len(entries) > _MOST_LAYERS:
+        raise VerifyError(
+            f"{registry.reference}: its manifest names {len(entries)} layers, more than {_MOST_LAYERS}, and "
+            "no engine unpacks so many: build it anew with fewer"
+        )
     found = []
-    for entry in entries[:_MOST_LAYERS]:
+    for entry in entries:
         size, digest = entry.get("size"), as_text(entry.get("digest"))
         if not isinstance(size, int) or isinstance(size, bool) or not 0 <= size < _LARGEST or digest is None:
             raise VerifyError(

@@ -146,7 +146,7 @@ class Registry:
             )
 
     def _token(self, offer: dict[str, str]) -> str:
-        realm = offer.get("realm", "")
+        realm = offer.get("realm", "").partition("#")[0]  # what stands behind it would hide what is asked
         try:
             parts = urlsplit(realm)
         except ValueError:
@@ -209,7 +209,7 @@ class Registry:
         """Return some tags, to be helpful; whatever goes wrong here is not worth a word."""
         try:
             listed = json.loads(self._once("tags/list?n=100", TOKEN_LIMIT, "application/json").body)
-            tags = [tag for tag in listed["tags"] if isinstance(tag, str) and tag.isprintable()]
+            tags = {tag for tag in listed["tags"] if isinstance(tag, str) and tag.isprintable()}
             return (*sorted(tags)[:_MOST_TAGS], *(["…"] if len(tags) > _MOST_TAGS else []))
         except (VerifyError, ValueError, KeyError, TypeError, RecursionError):
             return ()

@@ -5,12 +5,17 @@ from __future__ import annotations
 import re
 import textwrap
 
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
+# Control characters, halves of pairs, and what is not seen and changes what is: marks and overrides of the
+# direction, joiners, separators of lines, tags.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
+    r"\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _NARROWEST = 20
 
 
 def plain(text: str) -> str:
-    """Take the control characters out of recorded text: a host must not steer our terminal."""
+    """Take out of recorded text what steers a terminal, or shows it as something else."""
     return _CONTROL.sub("\ufffd", text)
 
 

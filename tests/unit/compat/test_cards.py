@@ -59,6 +59,7 @@ def test_what_no_range_holds_is_not_guessed(device: str | None) -> None:
 @given(st.integers(0, 0xFFFF))
 def test_any_spelling_of_an_id_is_the_same_card(number: int) -> None:
     spellings = [f"{number:04x}", f"0x{number:04X}", f"10de:{number:04x}", f"0x10de:0x{number:04x}"]
+    spellings += [f"[10de:{number:04x}]", f"[{number:04X}]"]
     assert {device_id(text) for text in spellings} == {number}
     assert len({architecture(text) for text in spellings}) == 1
 

@@ -294,3 +294,27 @@ def test_whatever_is_asked_there_is_an_answer_or_a_sentence(ask: Ask, option: st
     status, out, err = ask(option, value)
     assert (status, bool(out)) in ((0, True), (2, False))
     assert "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        ("--driver", "550.163.01x"),
+        ("--driver", "\u0665\u0665\u0660.163"),
+        ("--cuda", "12.8abc"),
+        ("--torch", "\u0662.9.1"),
+        ("--torch", "2.9.1x+cu128"),
+        ("--torch", f"2.{'9' * 5000}"),
+    ],
+)
+def test_a_version_with_something_behind_it_is_refused(ask: Ask, question: tuple[str, str]) -> None:
+    status, _, err = ask(*question)
+    assert status == 2
+    assert "is no version of" in err
+    assert "Traceback" not in err
+
+
+def test_a_card_as_lspci_writes_it(ask: Ask) -> None:
+    found = document(ask, "--driver", "550.163.01", "--card", "[10de:2684]")
+    assert found["cards"] == [{**document(ask, "--driver", "550.163.01", "--card", "10de:2684")["cards"][0],
+                               "asked": found["cards"][0]["asked"]}]  # fmt: skip

@@ -105,7 +105,7 @@ def test_a_file_is_named_in_its_error(tmp_path: Path) -> None:
     with pytest.raises(RecordingError, match=r"recording\.json: a recording is a JSON document"):
         load(path)
     path.write_bytes(b"\xff\xfe")
-    with pytest.raises(RecordingError, match="cannot read"):
+    with pytest.raises(RecordingError, match="it is UTF-16"):
         load(path)
     path.write_text(json.dumps(MINIMAL))
     assert load(path).where == "host"
@@ -116,3 +116,35 @@ def test_a_number_beyond_all_numbers_is_none() -> None:
     entry = Recording.from_document(document).command("a")
     assert entry is not None
     assert (entry.seconds, entry.ended) == (None, "no answer")
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+def test_what_windows_saved_is_read(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "r.json").write_text(json.dumps(MINIMAL), encoding=encoding)
+    assert load(tmp_path / "r.json").where == "host"
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_what_powershell_saved_has_a_next_step(tmp_path: Path, encoding: str) -> None:
+    (tmp_path / "r.json").write_text(json.dumps(MINIMAL), encoding=encoding)
+    with pytest.raises(RecordingError, match=r"r\.json: it is UTF-16.*--out FILE"):
+        load(tmp_path / "r.json")
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_bytes(b'{"schema": \xff}')
+    with pytest.raises(RecordingError, match=r"r\.json: it is not UTF-8 .*gpu-verify record"):
+        load(tmp_path / "r.json")
+
+
+@pytest.mark.parametrize("uid", [-1, 10**4000, 2**32 - 1, True, "0", 0.0])
+def test_a_user_that_cannot_be_is_none(uid: object) -> None:
+    assert Recording.from_document({**MINIMAL, "uid": uid}).uid is None
+
+
+@pytest.mark.parametrize("seconds", [float("nan"), float("inf"), -float("inf"), 10**400, -3, "x"])
+def test_a_time_that_cannot_be_is_not_said(seconds: object) -> None:
+    commands = {"x": {"argv": ["x"], "timed_out": True, "seconds": seconds}, "y": {"rc": 10**400}}
+    recording = Recording.from_document({**MINIMAL, "commands": commands})
+    found = [entry.ended for name in commands if (entry := recording.command(name))]
+    assert found == ["no answer", "did not run"]

@@ -70,3 +70,19 @@ def test_comparing_agrees_with_padded_tuples(one: list[int], other: list[int]) -
 def test_any_text_is_a_version_or_none(text: str) -> None:
     version = Version.parse(text)
     assert version is None or version.parts
+
+
+@pytest.mark.parametrize("text", ["\u0665\u0665\u0660.1", "\uff15\uff15\uff10.1", "\u00b2.1"])
+def test_digits_of_other_scripts_are_no_version(text: str) -> None:
+    assert Version.parse(text) is None
+    assert Version.typed(text) is None
+
+
+@pytest.mark.parametrize("text", ["550.163.01", " 550.163.01 ", "v550.163.01"])
+def test_what_a_person_types_is_the_number_alone(text: str) -> None:
+    assert Version.typed(text) == Version.of("550.163.01")
+
+
+@pytest.mark.parametrize("text", ["550.163.01x", "550.163.01-1", "12.8 or so", "12.8.", "12..8", ""])
+def test_what_stands_behind_a_number_is_not_guessed_away(text: str) -> None:
+    assert Version.typed(text) is None

@@ -337,3 +337,32 @@ def test_exit_status_and_one_line(fake: Registry, capsys: pytest.CaptureFixture[
     assert out == ""
     assert said.startswith("gpu-verify: 127.0.0.1")
     assert len(said.splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", [1001, 5000])
+def test_layers_are_not_counted_up_to_a_limit_and_the_rest_forgotten(fake: Registry, number: int) -> None:
+    fake.put("team/many", "1", Shape(sizes=(1,) * number))
+    assert f"names {number} layers, more than 1000" in refusal(fake, "team/many:1")
+
+
+def test_a_tag_that_is_listed_twice_is_named_once(fake: Registry) -> None:
+    fake.documents["/v2/team/race/tags/list"] = Reply(body=encoded({"tags": ["a", "b", "a", "a"]}))
+    assert "a, b" in refusal(fake, "team/race:none")
+    assert "a, a" not in refusal(fake, "team/race:none")
+
+
+def test_what_stands_behind_a_hash_hides_nothing_of_what_is_asked(fake: Registry) -> None:
+    fake.access = "anonymous"
+    asked = fake.answer
+
+    def answer(path: str, authorization: str | None) -> Reply:
+        given = asked(path, authorization)
+        header = given.headers.get("WWW-Authenticate", "")
+        return Reply(
+            given.status,
+            given.body,
+            {**given.headers, "WWW-Authenticate": header.replace("/token", "/token#x")},
+        )
+
+    fake.answer = answer  # type: ignore[method-assign]
+    assert look(parse(f"{fake.host}/team/race:1.0"), None, None)

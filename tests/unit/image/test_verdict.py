@@ -220,5 +220,6 @@ def test_the_page_without_a_host(ask: Ask, capsys: pytest.CaptureFixture[str]) -
 def test_a_price_goes_with_a_rate(ask: Ask, capsys: pytest.CaptureFixture[str]) -> None:
     assert ask.run(None, Shape(), "--price", "2") == 2
     assert "--price goes with --rate" in capsys.readouterr().err
-    for wrong in ("0", "-1", "nan", "inf", "fast"):
+    for wrong in ("0", "-1", "nan", "inf", "fast", "1e-300", "1e300"):
+        assert ask.run(None, Shape(), "--rate", "500", "--price", wrong) == 2
         assert ask.run(None, Shape(), "--rate", wrong) == 2

@@ -16,6 +16,7 @@ from verify.report.evidence import write
 from verify.report.model import Fleet
 from verify.report.stack_view import print_doctor
 from verify.report.terminal import print_fleet
+from verify.report.text import hang, plain
 
 
 def test_a_link_to_a_folder_is_replaced_every_time_and_its_goal_stays(tmp_path: Path) -> None:
@@ -81,3 +82,29 @@ def test_a_hosts_name_does_not_steer_the_terminal() -> None:
     text = out.file.getvalue()  # type: ignore[attr-defined]
     assert "\x1b" not in text
     text.encode()
+
+
+@pytest.mark.parametrize(
+    "mark",
+    [
+        "\u202e",
+        "\u2066",
+        "\u200b",
+        "\u200f",
+        "\u2028",
+        "\u2029",
+        "\ufeff",
+        "\u00ad",
+        "\U000e0041",
+        "\x9b",
+        "\x1b",
+    ],
+)
+def test_what_is_not_seen_does_not_change_what_is(mark: str) -> None:
+    assert plain(f"card{mark}0.gpj") == "card\ufffd0.gpj"
+    assert hang(f"card{mark}0", 80, 4) == ["card\ufffd0"]
+
+
+def test_the_scripts_of_people_stay() -> None:
+    text = "Prüfung, проверка, 检查, בדיקה, é"
+    assert plain(text) == text
