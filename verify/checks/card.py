@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import (
@@ -128,7 +127,7 @@ def xid(state: State) -> Verdict:
     if not _serious(worst):
         return warned(summary, remedy, evidence)
     # What a lost card says on its way out explains nothing.
-    return replace(failed(summary, remedy, evidence), because=("card.lost",))
+    return failed(summary, remedy, evidence, because=("card.lost",))
 
 
 def _log_lacks(log: KernelLog) -> str:

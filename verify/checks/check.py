@@ -56,10 +56,14 @@ def warned(summary: str, remedy: str | None, evidence: tuple[str, ...]) -> Verdi
 
 
 def failed(
-    summary: str, remedy: str, evidence: tuple[str, ...], between: tuple[Layer, Layer] | None = None
+    summary: str,
+    remedy: str,
+    evidence: tuple[str, ...],
+    between: tuple[Layer, Layer] | None = None,
+    because: tuple[str, ...] = (),
 ) -> Verdict:
     """Say that it is not as it must be, and what the next step is."""
-    return Verdict(Status.FAIL, summary, remedy, evidence, between)
+    return Verdict(Status.FAIL, summary, remedy, evidence, between, because=because)
 
 
 def not_recorded(what: str) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed
@@ -59,13 +58,12 @@ def answers(state: State) -> Verdict:
     states = ", ".join(f"{unit} is {state}" for unit, state in units if state)
     # A daemon that was stopped said that of an earlier start.
     said = f'; it said: "{engine.log}"' if engine.log and engine.unit_state != "inactive" else ""
-    verdict = failed(
+    return failed(
         f"the Docker Engine {found}" + (f" ({states})" if states else "") + said,
         remedy,
         (*engine.evidence, *((f"docker-log: {engine.log}",) if said else ())),
+        because=("engine.disk",),  # a full disk stops it too
     )
-    # A full disk stops it too.
-    return replace(verdict, because=("engine.disk",))
 
 
 def _silence(engine: EngineFacts) -> tuple[str, str]:

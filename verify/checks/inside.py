@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
@@ -106,13 +105,13 @@ def _fails(
     uvm = "; /dev/nvidia-uvm is not in the container" if inside.uvm is False else ""
     smi = "nvidia-smi works in the container and CUDA does not" if smi_works else "CUDA does not start"
     between = (Layer.DRIVER, Layer.CONTAINER) if number in _OF_THE_HOST else _BETWEEN
-    verdict = failed(
+    return failed(
         f"{smi}: error {number}, {name}{meaning}{uvm}",
         known.remedy if known else _KERNEL_LOG,
         evidence,
         between,
+        ("driver.fabric-manager",) if number == _NOT_READY else (),
     )
-    return replace(verdict, because=("driver.fabric-manager",)) if number == _NOT_READY else verdict
 
 
 def shm(state: State) -> Verdict:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks import module_build as build
@@ -58,12 +57,12 @@ def loaded(state: State) -> Verdict:
             module.evidence,
         )
     disk = f"; version {module.on_disk} is on the disk" if module.on_disk else ""
-    verdict = failed(
+    return failed(
         f"the nvidia module is not loaded{disk}",
         "modprobe nvidia && dmesg | grep -i nvrm | tail  # not found? dkms status",
         module.evidence,
+        because=("host.package-manager",),
     )
-    return replace(verdict, because=("host.package-manager",))
 
 
 CHECKS = (

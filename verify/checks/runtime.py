@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.cgroups import daemon_reload, no_cgroups
@@ -62,11 +61,11 @@ def in_daemon(state: State) -> Verdict:
         )
     if "nvidia" in engine.runtimes:
         return passed(f"the running daemon has the runtime nvidia: {engine.runtimes['nvidia']}", evidence)
-    return replace(_unknown_to_it(state, evidence), because=("engine.kind",))
+    return _unknown_to_it(state, evidence)
 
 
 def _unknown_to_it(state: State, evidence: tuple[str, ...]) -> Verdict:
-    listed = ", ".join(state.engine.runtimes) or "none"
+    listed, because = ", ".join(state.engine.runtimes) or "none", ("engine.kind",)
     if state.runtime.path:
         written, since = state.daemon_file.written, state.toolkit.daemon_since
         late = written is not None and since is not None and since < written
@@ -78,9 +77,13 @@ def _unknown_to_it(state: State, evidence: tuple[str, ...]) -> Verdict:
             "systemctl restart docker  # " + ("a reload is not enough" if late else still),
             (*evidence, *state.runtime.evidence),
             (Layer.ENGINE, Layer.RUNTIME),
+            because,
         )
     return failed(
-        f"the running daemon does not have the runtime nvidia (it has: {listed})", _REGISTER, evidence
+        f"the running daemon does not have the runtime nvidia (it has: {listed})",
+        _REGISTER,
+        evidence,
+        because=because,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.cdi import cdi_spec
@@ -31,13 +30,12 @@ def installed(state: State) -> Verdict:
     if missing:
         stuck = [name for name in toolkit.held or () if name in toolkit.packages]
         also = f"; {', '.join(stuck)} is held, which keeps the others out" if stuck else ""
-        verdict = failed(
+        return failed(
             f"{len(missing)} of the toolkit's 4 packages are not installed: {', '.join(missing)}{also}",
             f"{_ROLE} installs all 4" if not stuck else f"apt-mark unhold {' '.join(stuck)} && {_ROLE}",
             (*toolkit.evidence, *(toolkit.held_evidence if stuck else ())),
+            because=("host.package-sources",),  # where apt cannot read its sources, nothing can be installed
         )
-        # Where apt cannot read its sources, nothing can be installed.
-        return replace(verdict, because=("host.package-sources",))
     return passed("all 4 packages of the NVIDIA Container Toolkit are installed", toolkit.evidence)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -133,13 +132,13 @@ def _broken(state: State, run: Run, what: str) -> Verdict:
         meaning, remedy, because = known.meaning, known.remedy, known.because
         if known.id == "no-device-driver":
             meaning, remedy, seen, because = no_device_driver(state, known)
-        verdict = failed(
+        return failed(
             f"{what} {fault}: {meaning}",
             remedy,
             (*run.evidence, *seen),
             (Layer.RUNTIME, Layer.CONTAINER),
+            because,
         )
-        return replace(verdict, because=because)
     if run.no_program:
         return failed(
             f"{what} gives no card: nothing of the driver is in the container (0 cards, no nvidia-smi)",
