@@ -82,9 +82,14 @@ class CommandEntry:
     """Whether the size limit dropped an end of what it printed."""
 
     @property
+    def ran(self) -> bool:
+        """Whether it ran to its end, whatever its exit status."""
+        return self.rc is not None and not self.timed_out and not self.missing
+
+    @property
     def ok(self) -> bool:
         """Whether it ran to its end with exit status 0."""
-        return self.rc == 0 and not self.timed_out and not self.missing
+        return self.rc == 0 and self.ran
 
     @property
     def said(self) -> str:

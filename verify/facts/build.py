@@ -90,7 +90,7 @@ def build_facts(recording: Recording) -> BuildFacts:
     found = [path for paths in recording.globs.values() for path in paths]
     files = {match.group(1) for one in found if (match := _FILE.match(one))}
     folders = recording.globs.get("/lib/modules/*")
-    looked = modinfo is not None and not modinfo.missing and not modinfo.timed_out and modinfo.rc is not None
+    looked = modinfo is not None and modinfo.ran
     return BuildFacts(
         recorded=rows is not None or looked or headers is not None or bool(files) or error is not None,
         kernel=kernel,

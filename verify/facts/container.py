@@ -80,7 +80,7 @@ def _run(entry: CommandEntry) -> Run:
     lines = [line for line in entry.stdout.splitlines() if line.startswith("GPU ")]
     return Run(
         name=entry.name,
-        ran=entry.rc is not None and not entry.timed_out and not entry.missing,
+        ran=entry.ran,
         ended=None if entry.rc in (0, INFOROM_RC) and not entry.timed_out else entry.ended,
         cards=cards,
         no_program=_NO_PROGRAM.search(entry.stderr) is not None,

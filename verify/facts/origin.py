@@ -23,7 +23,7 @@ _BUILDERS = ((re.compile(r"lambda"), "Lambda's packages"), (re.compile(r"pop"), 
 def driver_packages(recording: Recording) -> tuple[str, ...] | None:
     """Return the driver's packages as ``name version``; None where nobody asked."""
     entry = recording.command("driver-packages")
-    if entry is None or entry.missing or entry.timed_out or entry.rc is None:
+    if entry is None or not entry.ran:
         return None
     return tuple(f"{name} {version}" for name, version in _INSTALLED.findall(entry.stdout))
 

@@ -84,7 +84,7 @@ def manager_facts(recording: Recording) -> ManagerFacts:
 
 
 def _half(entry: CommandEntry | None) -> tuple[tuple[str, str], ...] | None:
-    if entry is None or entry.missing or entry.timed_out or entry.rc is None:
+    if entry is None or not entry.ran:
         return None
     found: list[tuple[str, str]] = []
     state: str | None = None

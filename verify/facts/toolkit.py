@@ -104,7 +104,7 @@ def _since(recording: Recording, path: str) -> str | None:
 
 def _packages(recording: Recording) -> tuple[dict[str, str] | None, tuple[str, ...], tuple[str, ...]]:
     entry = recording.command("toolkit-packages")
-    if entry is None or entry.missing or entry.timed_out or entry.rc is None:
+    if entry is None or not entry.ran:
         return None, (), (cite_command(entry),) if entry else ()
     rows = [line.split() for line in entry.stdout.splitlines()]
     rows = [row for row in rows if len(row) >= _PACKAGE_COLUMNS and row[-1] == "installed"]

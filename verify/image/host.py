@@ -111,7 +111,7 @@ def _hook(seen: State) -> bool | None:
 
 def _layers(recording: Recording) -> tuple[tuple[str, ...], ...] | None:
     entry = recording.command(LAYERS)
-    if entry is None or entry.missing or entry.timed_out or entry.rc is None:
+    if entry is None or not entry.ran:
         return None
     rows = []
     for line in entry.stdout.splitlines():
