@@ -16,6 +16,7 @@ from verify.checks.check import (
     passed,
     warned,
 )
+from verify.checks.strangers import STRANGERS
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ def config(state: State) -> Verdict:
     """Whether dockerd can start with its file (cases A2, A3, A5), and whether settings were lost (A1)."""
     file, engine = state.daemon_file, state.engine
     if engine.stranger:
-        return not_applicable(f"not applicable: the daemon that answers is {engine.stranger}", file.evidence)
+        called, _ = STRANGERS[engine.stranger]
+        return not_applicable(f"not applicable: the daemon that answers is {called}", file.evidence)
     if not file.recorded:
         return not_recorded(file.path)
     trouble = _damaged(file) or _flagged(file)
@@ -52,7 +54,7 @@ def _damaged(file: DaemonFileFacts) -> Verdict | None:
         return None
     if file.empty:
         remedy = f"echo '{{}}' > {file.path}; {_START}"
-    elif "web page" in file.damage or "directory" in file.damage:
+    elif file.misplaced:
         remedy = f"mv {file.path} {file.path}.aside; {_START}"
     else:
         remedy = (

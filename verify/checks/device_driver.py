@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks.strangers import STRANGERS
 from verify.compat.engine import gpus_by_cdi
 from verify.facts.toolkit import HOOK
 
@@ -28,7 +29,7 @@ def no_device_driver(state: State, known: Cause) -> tuple[str, str, tuple[str, .
         )
         return found, "systemctl restart docker", toolkit.hook_evidence, known.because
     if engine.stranger:
-        found = f"{meaning}it is {engine.stranger}"
+        found = f"{meaning}it is {STRANGERS[engine.stranger][0]}"
         return found, "make site LIMIT=HOST  # role docker_engine says what to do", (), known.because
     because = known.because
     if engine.version and gpus_by_cdi(engine.version):

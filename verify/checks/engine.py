@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed
 from verify.checks.daemon_file import CHECKS as FILE
 from verify.checks.disk import CHECKS as DISK
+from verify.checks.strangers import STRANGERS
 from verify.facts.daemon_file import DAEMON_JSON
 from verify.findings import Layer
 
@@ -86,15 +87,6 @@ def _silence(engine: EngineFacts) -> tuple[str, str]:
     return f"does not answer: {said}", "systemctl status docker; systemctl start docker"
 
 
-# By the first word of what the facts call a stranger.
-_STRANGERS = {
-    "Docker": "docker context use default  # the system's own engine; is there none? make site LIMIT=HOST",
-    "a": "snap remove docker && make site LIMIT=HOST  # its images go; role docker_engine installs another",
-    "rootless,": "nvidia-ctk runtime configure --runtime=docker --config=$HOME/.config/docker/daemon.json && "
-    "systemctl --user restart docker",
-}
-
-
 def kind(state: State) -> Verdict:
     """Whether the daemon that answers reads the system's daemon.json, or knows the cards anyway (A6)."""
     engine = state.engine
@@ -104,14 +96,14 @@ def kind(state: State) -> Verdict:
     evidence = (*engine.evidence[:1], *((context,) if context else ()))
     if engine.stranger is None:
         return passed("the daemon that answers is the system's own", evidence)
+    called, remedy = STRANGERS[engine.stranger]
     if "nvidia" in engine.runtimes or engine.cdi_devices:
-        return passed(f"the daemon that answers is {engine.stranger}; it knows NVIDIA's cards", evidence)
+        return passed(f"the daemon that answers is {called}; it knows NVIDIA's cards", evidence)
     others = [name for name in engine.contexts[1:] if name == "default"]
     beside = "; the engine of the system is beside it (context default)" if others else ""
     return failed(
-        f"the daemon that answers is {engine.stranger}: it does not read {DAEMON_JSON} and knows no card"
-        f"{beside}",
-        "docker context use default" if others else _STRANGERS[engine.stranger.split()[0]],
+        f"the daemon that answers is {called}: it does not read {DAEMON_JSON} and knows no card{beside}",
+        "docker context use default" if others else remedy,
         evidence,
         (Layer.ENGINE, Layer.RUNTIME),
     )

@@ -35,10 +35,13 @@ class HostAnswer:
     carried: Version | None
     branch: Branch | None
     security: str
+    below_floor: bool
     warnings: tuple[str, ...]
     cudas: tuple[CudaRow, ...]
     builds: tuple[Build, ...]
     plain: str
+    """What a plain ``pip install torch`` comes to, and whether it runs; None where that is not known."""
+    plain_runs: bool | None
 
 
 def host_answer(driver: Version, cards: tuple[Card, ...], machine: str) -> HostAnswer:
@@ -46,12 +49,14 @@ def host_answer(driver: Version, cards: tuple[Card, ...], machine: str) -> HostA
     capabilities = tuple(dict.fromkeys(pair for card in cards for pair in card.capabilities))
     known = [cuda for cuda, _ in packaged_drivers()]
     newest = newest_cuda()
+    plain, plain_runs = _plain(driver, capabilities, machine)
     return HostAnswer(
         driver=driver,
         cards=cards,
         carried=carried(driver),
         branch=branch(driver),
         security=_security(driver),
+        below_floor=below_floor(driver) is not None,
         warnings=tuple(
             filter(None, (not_driven(driver, card) or perhaps_not_driven(driver, card) for card in cards))
         ),
@@ -61,7 +66,8 @@ def host_answer(driver: Version, cards: tuple[Card, ...], machine: str) -> HostA
         builds=()
         if any(not_driven(driver, card) for card in cards)
         else builds_for(driver, capabilities, machine),
-        plain=_plain(driver, capabilities, machine),
+        plain=plain,
+        plain_runs=plain_runs,
     )
 
 
@@ -132,15 +138,20 @@ def cuda_row(driver: Version, cards: tuple[Card, ...], cuda: Version) -> CudaRow
     return CudaRow(cuda, how, why, "; ".join(dict.fromkeys(notes)))
 
 
-def _plain(driver: Version, capabilities: tuple[tuple[int, int], ...], machine: str) -> str:
-    """Say what a plain ``pip install torch`` comes to."""
+def _plain(
+    driver: Version, capabilities: tuple[tuple[int, int], ...], machine: str
+) -> tuple[str, bool | None]:
+    """Say what a plain ``pip install torch`` comes to, and whether that runs."""
     build = default_build()
     if machine != "x86_64":
-        return f"`pip install torch`: which build it takes on {machine} is not in our table"
+        return f"`pip install torch`: which build it takes on {machine} is not in our table", None
     start = f"`pip install torch` takes {build.newest} for CUDA {build.cuda}"
     found = next((why for card in capabilities or (None,) if (why := refusal(build, driver, card))), None)
     if found:
-        return f"{start}, which does not run here: {found}"
+        return f"{start}, which does not run here: {found}", False
     if build.archs is None:
-        return f"{start}; the driver starts it, which cards it has code for is in no source that was read"
-    return f"{start}, which runs here"
+        return (
+            f"{start}; the driver starts it, which cards it has code for is in no source that was read",
+            None,
+        )
+    return f"{start}, which runs here", True

@@ -58,7 +58,7 @@ def print_host(answer: HostAnswer, out: Console) -> None:
     """Print what a host can run."""
     line(out, "driver", f"{answer.driver}: {_carried(answer)}")
     line(out, "branch", _branch(answer), "yellow" if answer.branch and answer.branch.ended else "")
-    line(out, "security", answer.security, "yellow" if answer.security.startswith("below") else "")
+    line(out, "security", answer.security, "yellow" if answer.below_floor else "")
     for card in answer.cards:
         line(out, "card", plain(card.shown))
     for warning in answer.warnings:
@@ -73,7 +73,7 @@ def print_host(answer: HostAnswer, out: Console) -> None:
         )
     print_table(out, "Images and programs, by the CUDA that they are for", images)
     print_builds(answer.builds, out)
-    line(out, "plain", plain(answer.plain), "red" if "does not run" in answer.plain else "")
+    line(out, "plain", plain(answer.plain), "red" if answer.plain_runs is False else "")
 
 
 def _carried(answer: HostAnswer) -> str:

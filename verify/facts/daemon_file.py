@@ -18,6 +18,8 @@ _CONFIG_FILE = "config-file"
 # Of the object in a backup these are ours to change; the rest is the user's.
 _OURS = frozenset({"runtimes.nvidia", "features.cdi"})
 _INNER = ("runtimes", "features", "log-opts")
+_FOLDER = "it is a directory"
+_WEB_PAGE = "a web page (HTML or XML), saved in the place of the file"
 # What stands where json stopped, and what that is.
 _DAMAGE = (
     (r",\s*[}\]]", "a comma before a closing bracket"),
@@ -38,6 +40,8 @@ class DaemonFileFacts:
     missing: bool
     dangling: str | None
     damage: str | None
+    misplaced: bool
+    """Whether something else stands in its place: a folder, a web page."""
     empty: bool
     flagged: tuple[tuple[str, str, object], ...]
     backup: str | None
@@ -55,7 +59,7 @@ def daemon_file_facts(recording: Recording) -> DaemonFileFacts:
     text = entry.text if entry else None
     document, damage = parse(text) if text is not None else ({}, None)
     if entry is not None and entry.error == "EISDIR":
-        damage = "it is a directory"
+        damage = _FOLDER
     elif text is not None and not text.strip():
         damage = f"it is empty ({len(text)} bytes), which is not JSON"
     there = keys_of(document)
@@ -69,6 +73,7 @@ def daemon_file_facts(recording: Recording) -> DaemonFileFacts:
         missing=entry is not None and entry.missing,
         dangling=recording.links.get(path) if entry is not None and entry.missing else None,
         damage=damage,
+        misplaced=damage is not None and (damage == _FOLDER or _WEB_PAGE in damage),
         empty=text is not None and not text.strip(),
         flagged=flagged,
         backup=backup,
@@ -116,7 +121,7 @@ def _found_at(text: str, error: json.JSONDecodeError) -> tuple[int, str]:
     elif not rest.strip():
         at, found = max(len(text.rstrip()) - 1, 0), "the file ends too early (a closing bracket is missing)"
     elif rest.startswith("<") and not text[:at].strip():
-        found = "a web page (HTML or XML), saved in the place of the file"
+        found = _WEB_PAGE
     return at, next((meaning for pattern, meaning in _DAMAGE if re.match(pattern, rest)), found)
 
 

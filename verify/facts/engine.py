@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from verify.facts.source import as_list, as_object, as_text, cite, cite_command, json_object
@@ -23,6 +24,14 @@ _NO_START = re.compile(
     r"((?:failed to start daemon|unable to configure the Docker daemon|failed to load listeners)[^\n]*)"
 )
 _PODMAN = re.compile(r"Emulate Docker CLI using podman|/podman\b")
+
+
+class Stranger(StrEnum):
+    """A daemon that does not read this system's daemon.json."""
+
+    DESKTOP = "desktop"
+    SNAP = "snap"
+    ROOTLESS = "rootless"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +62,7 @@ class EngineFacts:
     hooked: tuple[str, ...]
     rootless: bool
     rootless_sockets: tuple[str, ...]
-    stranger: str | None
+    stranger: Stranger | None
     podman: bool
     root: str | None
     containerd_images: bool
@@ -167,12 +176,12 @@ def _rootless_sockets(recording: Recording) -> tuple[str, ...]:
     )
 
 
-def _stranger(info: Mapping[str, Any]) -> str | None:
+def _stranger(info: Mapping[str, Any]) -> Stranger | None:
     if info.get("OperatingSystem") == "Docker Desktop":
-        return "Docker Desktop, which reads no file of this system"
+        return Stranger.DESKTOP
     if str(info.get("DockerRootDir") or "").startswith("/var/snap/"):
-        return "a snap, which keeps a daemon.json of its own"
-    return "rootless, and reads ~/.config/docker/daemon.json of its user" if _rootless(info) else None
+        return Stranger.SNAP
+    return Stranger.ROOTLESS if _rootless(info) else None
 
 
 def _contexts(entry: CommandEntry | None) -> tuple[str, ...]:
