@@ -1,4 +1,4 @@
-"""What a card is, by its PCI id: architecture, compute capability, data-centre card or not."""
+"""What a card is, by its PCI id: architecture, compute capability."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from verify.compat.forward import DATA_CENTRE, kind_of_card
 from verify.compat.table import rows
 
 if TYPE_CHECKING:
@@ -95,10 +94,3 @@ def name_of(device: str | None) -> str | None:
     """Return what a card with this id is called; None where the table does not say."""
     number = device_id(device)
     return None if number is None else names().get(f"{number:04x}")
-
-
-def data_centre(device_or_name: str | None) -> bool | None:
-    """Whether this is a data-centre card; None where neither id nor name tells."""
-    known = device_or_name if device_id(device_or_name) is None else name_of(device_or_name)
-    kind = kind_of_card(known)
-    return None if kind is None else kind == DATA_CENTRE

@@ -12,8 +12,6 @@ from verify.compat.table import rows
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-INSUFFICIENT_DRIVER = 35  # of the runtime: the driver is older than the CUDA that the program was built for
-UNKNOWN = 999
 # "CUDA error: no kernel image…" has no number; "Error 802: system not yet initialized" does.
 _NAME = re.compile(r"\bCUDA_ERROR_[A-Z_]+\b")
 _NUMBER = re.compile(r"\b(?:Error (\d{1,3}):|cuda runtime error \((\d{1,3})\))", re.IGNORECASE)

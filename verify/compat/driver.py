@@ -62,7 +62,6 @@ class Branch:
     kind: str | None
     end: str | None
     ended: bool
-    flavours: tuple[str, ...]
     oldest: str
     source: str
 
@@ -83,7 +82,6 @@ def branches() -> tuple[Branch, ...]:
             row["end"],
             # The source was written after the end, or does not list the branch any more.
             row["end"] is None or row["end"] < row["date"],
-            tuple(row["flavours"]),
             row["oldest"],
             f"{row['source']}, {row['date']}",
         )

@@ -45,11 +45,6 @@ class Need:
     command: str | None
     notes: tuple[str, ...]
 
-    @property
-    def left_out(self) -> tuple[ArchitectureRow, ...]:
-        """Return the architectures that nothing of it runs on."""
-        return tuple(row for row in self.cards if row.code is None)
-
 
 def cuda_need(text: str) -> Need:
     """Say what a program or an image for this CUDA needs."""

@@ -27,7 +27,6 @@ class Meaning:
     title: str
     serious: bool
     action: str
-    source: str
 
     def remedy(self, card: str) -> str:
         """Return what is to be done with the card at this address."""
@@ -37,10 +36,7 @@ class Meaning:
 
 
 _ROWS = {
-    row["xid"]: Meaning(
-        row["title"], row["status"] == "fail", row["action"], f"{row['source']}, {row['date']}"
-    )
-    for row in rows("xid", "xids")
+    row["xid"]: Meaning(row["title"], row["status"] == "fail", row["action"]) for row in rows("xid", "xids")
 }
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.facts.source import cite, cite_command, file_text, first_line
-from verify.facts.version import Version
 
 if TYPE_CHECKING:
     from verify.recording import Recording
@@ -179,8 +178,3 @@ def _evidence(
 def newest(kernels: tuple[str, ...]) -> str | None:
     """Return the newest of some kernels."""
     return max(kernels, key=kernel_order, default=None)
-
-
-def driver_version(row: DkmsRow) -> Version | None:
-    """Return the driver's version in a row of DKMS."""
-    return Version.parse(row.version)

@@ -72,7 +72,6 @@ class Card:
     power_limit_w: float | None = None
     compute_capability: str | None = None
     mig: str | None = None
-    persistence: str | None = None
     ecc: str | None = None
     throttle_reasons: str | None = None
 
@@ -86,7 +85,6 @@ class CardFacts:
     bridges: tuple[tuple[str, str], ...]
     """Address and device of NVIDIA's bridges: an NVSwitch, or the chipset of an old mainboard."""
     drivers_looked: bool
-    revisions_looked: bool
     evidence: tuple[str, ...]
 
 
@@ -105,8 +103,6 @@ def card_facts(recording: Recording) -> CardFacts:
         nodes=found,
         bridges=_bridges(recording),
         drivers_looked=_DRIVER_GLOB in recording.globs or any(card.driver for card in pci or ()),
-        revisions_looked=recording.command(PCI_CONFIG) is not None
-        or any(path.endswith("/revision") and path.startswith(_PCI) for path in recording.file_paths),
         evidence=tuple(evidence),
     )
 

@@ -31,14 +31,13 @@ class TorchDevice:
 
 @dataclass(frozen=True, slots=True)
 class FrameworkFacts:
-    """``recorded`` means that the probe was started; ``answered`` that it printed an object.
+    """``recorded`` means that the probe was started.
 
     ``errors`` has, by question, what came instead of an answer; a question that hung or took the process
-    down is among them. ``clean_count`` is what a second process saw, without the variables in ``cleaned``.
+    down is among them. ``clean_count`` is what a second process saw, without the variables that hide cards.
     """
 
     recorded: bool
-    answered: bool
     version: str | None
     cuda: Version | None
     hip: str | None
@@ -59,7 +58,6 @@ class FrameworkFacts:
     found_cuda: Version | None
     machine: str | None
     visible: str | None
-    cleaned: tuple[str, ...]
     clean_count: int | None
     evidence: tuple[str, ...]
     clean_evidence: tuple[str, ...]
@@ -78,10 +76,9 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
         error = error or stopped if asking in (None, "torch") else error
     convolution = as_object(answer.get("convolution"))
     reasons = _reasons(answer, kernel)
-    cleaned, clean_count, clean_evidence = _clean(recording)
+    clean_count, clean_evidence = _clean(recording)
     return FrameworkFacts(
         recorded=entry is not None,
-        answered=bool(answer),
         version=as_text(answer.get("torch")),
         cuda=Version.parse(as_text(answer.get("cuda"))),
         hip=as_text(answer.get("hip")),
@@ -102,7 +99,6 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
         found_cuda=_found_cuda(reasons),
         machine=as_text(answer.get("machine")),
         visible=recording.env.get("CUDA_VISIBLE_DEVICES"),
-        cleaned=cleaned,
         clean_count=clean_count,
         evidence=_evidence(
             entry,
@@ -161,14 +157,14 @@ def _files(answer: Mapping[str, object], library: str) -> tuple[str, ...]:
     return tuple(path for path in files if isinstance(path, str))
 
 
-def _clean(recording: Recording) -> tuple[tuple[str, ...], int | None, tuple[str, ...]]:
+def _clean(recording: Recording) -> tuple[int | None, tuple[str, ...]]:
     """Read the second look: without the variables that hide cards, in a process of its own."""
     entry = recording.command("torch-clean")
     answer, line = last_object(entry)
-    names = tuple(name for name in as_list(answer.get("cleaned")) if isinstance(name, str))
-    if entry is None or not names:
-        return (), None, ()
-    return names, _whole(answer.get("device_count")), (cite_command(entry, line, recording.where),)
+    cleaned = any(isinstance(name, str) for name in as_list(answer.get("cleaned")))
+    if entry is None or not cleaned:
+        return None, ()
+    return _whole(answer.get("device_count")), (cite_command(entry, line, recording.where),)
 
 
 def _whole(value: object) -> int | None:

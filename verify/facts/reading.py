@@ -1,13 +1,12 @@
 """The one converter for what nvidia-smi writes where a value should be.
 
-A missing value is None with its reason, never 0: 0 W and 0 % look healthy.
+A missing value is None, never 0: 0 W and 0 % look healthy.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from dataclasses import dataclass
 
 # Spellings differ between driver branches; brackets come and go (cases F1, F2).
 _SENTINELS = frozenset(
@@ -33,35 +32,17 @@ _SENTINELS = frozenset(
 _NUMBER = re.compile(r"^([-+]?\d+(?:\.\d+)?)\s*(?:%|[A-Za-z]+)?$")
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """A number, or None and what stood in its place."""
-
-    value: float | None
-    reason: str | None = None
-
-
 def is_sentinel(text: str) -> bool:
     """Whether the text stands for a missing value."""
     return text.strip().strip("[]").strip().lower() in _SENTINELS
 
 
-def reading(text: str | None) -> Reading:
-    """Convert one field, with or without its unit."""
-    if text is None:
-        return Reading(None, "not in the output")
-    stripped = text.strip()
-    if is_sentinel(stripped):
-        return Reading(None, stripped or "empty")
-    found = _NUMBER.match(stripped)
-    if found is None or not math.isfinite(float(found.group(1))):
-        return Reading(None, f"not a number: {stripped[:40]}")
-    return Reading(float(found.group(1)))
-
-
 def number(text: str | None) -> float | None:
-    """Return the field's number, or None."""
-    return reading(text).value
+    """Return a field's number, with or without its unit; None for a sentinel and for what is no number."""
+    found = _NUMBER.match((text or "").strip())
+    if found is None or not math.isfinite(float(found.group(1))):
+        return None
+    return float(found.group(1))
 
 
 def whole(text: str | None) -> int | None:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 MOKUTIL = "mokutil-sb"
 LOCKDOWN = "/sys/kernel/security/lockdown"
 EFI = "/sys/firmware/efi"
-_VARIABLES = f"{EFI}/efivars/SecureBoot-*"
 _VARIABLE = re.compile(rf"^{EFI}/efivars/SecureBoot-[0-9a-f-]+$")
 _OFF = re.compile(
     r"SecureBoot disabled|doesn't support Secure Boot|EFI variables are not supported"

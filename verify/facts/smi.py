@@ -53,7 +53,6 @@ def _card(fields: Mapping[str, str | None]) -> Card:
         power_limit_w=number(fields.get("power.limit")),
         compute_capability=word(fields.get("compute_cap")),
         mig=word(fields.get("mig.mode.current")),
-        persistence=word(fields.get("persistence_mode")),
         ecc=word(fields.get("ecc.mode.current")),
         throttle_reasons=word(fields.get("clocks_throttle_reasons.active")),
     )
@@ -75,7 +74,6 @@ _XML_TAGS: Mapping[str, tuple[str, ...]] = {
     ),
     "power.limit": ("gpu_power_readings/current_power_limit", "power_readings/power_limit"),
     "mig.mode.current": ("mig_mode/current_mig",),
-    "persistence_mode": ("persistence_mode",),
     "ecc.mode.current": ("ecc_mode/current_ecc",),
 }
 _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)((?:\s[^<>]*?)?)(/?)>")

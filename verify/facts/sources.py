@@ -17,7 +17,6 @@ SOURCES_LIST = "/etc/apt/sources.list"
 SOURCES_FOLDER = "/etc/apt/sources.list.d/"
 RETIRED_KEY = "7fa2af80"  # of the CUDA repository, until 27 April 2022
 CUDA_REPO = "developer.download.nvidia.com/compute/cuda/repos/"
-_FOLDER_GLOB = f"{SOURCES_FOLDER}*"
 _KEYRINGS = ("/etc/apt/trusted.gpg.d/*", "/usr/share/keyrings/*")
 # apt ignores these without a word.
 _IGNORED = re.compile(r"(~|\.(disabled|bak|save|orig|distUpgrade|dpkg-[a-z]+|ucf-[a-z]+))$")

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 IDLE = "gpu_idle"
-POWER = frozenset({"sw_power_cap", "hw_power_brake_slowdown"})
 HEAT = frozenset({"sw_thermal_slowdown", "hw_thermal_slowdown"})
 _BITS = {
     0x1: IDLE,

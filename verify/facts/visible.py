@@ -22,23 +22,21 @@ class Visible:
 
     count: int | None
     ended_by: str | None
-    ignored: int
 
 
 def visible(value: str, uuids: Sequence[str | None]) -> Visible:
     """Read a value against the cards there are: an entry that names none hides itself and all after it."""
-    entries = value.split(",")
     if value.startswith("MIG-"):
-        return Visible(None, None, 0)
+        return Visible(None, None)
     seen: list[object] = []
-    for number, entry in enumerate(entries):
+    for entry in value.split(","):
         card = _named(entry, uuids)
         if card is None:
-            return Visible(len(seen), entry.strip(), len(entries) - number)
+            return Visible(len(seen), entry.strip())
         if card in seen:
-            return Visible(0, entry.strip(), len(entries))  # one that is named twice leaves nothing
+            return Visible(0, entry.strip())  # one that is named twice leaves nothing
         seen.append(card)
-    return Visible(len(seen), None, 0)
+    return Visible(len(seen), None)
 
 
 def _named(entry: str, uuids: Sequence[str | None]) -> object:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.compat.cards import architecture, data_centre, device_id, name_of
+from verify.compat.cards import architecture, device_id, name_of
 from verify.compat.choice import card_of
 from verify.errors import VerifyError
 
@@ -53,7 +53,6 @@ def test_where_the_id_does_not_decide_every_capability_stays(device: str) -> Non
 def test_what_no_range_holds_is_not_guessed(device: str | None) -> None:
     assert architecture(device) is None
     assert name_of(device) is None
-    assert data_centre(device) is None
 
 
 @given(st.integers(0, 0xFFFF))

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from verify.compat.cards import data_centre
 from verify.compat.cuda import How, carried, first_cuda, minor, newest_cuda, packaged_drivers, serves
 from verify.compat.forward import compat_package, forward_compatible, kind_of_card
 from verify.facts.version import Version
@@ -104,7 +103,6 @@ def test_e5_which_cards_may_use_the_libraries(
 ) -> None:
     assert kind_of_card(name) == kind
     assert forward_compatible(name) is allowed
-    assert data_centre(name) is (None if kind is None else kind == "data centre")
 
 
 @given(DRIVERS, DRIVERS, CUDAS)

@@ -19,7 +19,7 @@ TABLES = {
     "cards": ("architectures", "devices", "unknown", "switches"),
     "repositories": ("repositories",),
     "driver_packages": ("packages", "pinning", "fabric_manager", "numbered"),
-    "cuda": ("minimum_drivers", "torch_indexes"),
+    "cuda": ("minimum_drivers", "packaged_drivers"),
 }
 
 
@@ -96,15 +96,6 @@ def test_driver_floor() -> None:
 )
 def test_minor_version_compatibility(built_for: str, minimum: str | None) -> None:
     assert cuda.minimum_driver(Version.of(built_for)) == Version.parse(minimum)
-
-
-@pytest.mark.parametrize(
-    ("version", "index"),
-    [("580.159.03", "cu130"), ("550.163.01", "cu126"), ("470.86", "cu118"), ("390.1", None)],
-)
-def test_torch_index(version: str, index: str | None) -> None:
-    found = cuda.torch_index(Version.of(version))
-    assert (found or "none").endswith(index or "none")
 
 
 @pytest.mark.parametrize(("version", "by_cdi"), [("28.5.1", False), ("29.1.9", False), ("29.2.0", True)])
