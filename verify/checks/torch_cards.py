@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
 from verify.checks.wheel import capabilities, install
-from verify.compat.arch import How, runs
+from verify.compat.arch import Code, runs, shown
 from verify.facts.visible import visible
 from verify.findings import Layer
 
@@ -27,7 +27,7 @@ def arch_list(state: State) -> Verdict:
     )
     none = [name for name, one in how.items() if one is None]
     if none:
-        words = ", ".join(f"{name} has compute capability {_dotted(cards[name])}" for name in none)
+        words = ", ".join(f"{name} has compute capability {shown(cards[name])}" for name in none)
         return failed(
             f"{words}; torch {found.version} has code for {' '.join(found.arch_list)} only: "
             "no kernel image is available",
@@ -35,7 +35,7 @@ def arch_list(state: State) -> Verdict:
             evidence,
             (Layer.CARD, Layer.FRAMEWORK),
         )
-    by_ptx = [name for name, one in how.items() if one is How.PTX]
+    by_ptx = [name for name, one in how.items() if one is Code.PTX]
     if by_ptx and (state.container.inside.env or {}).get("CUDA_DISABLE_PTX_JIT") == "1":
         return failed(
             f"torch has only PTX for {', '.join(by_ptx)}, and CUDA_DISABLE_PTX_JIT forbids to compile it",
@@ -51,12 +51,8 @@ def arch_list(state: State) -> Verdict:
             f"{install(state)}  # or a driver with CUDA {found.cuda}",
             evidence,
         )
-    words = ", ".join(f"{name} ({_dotted(pair)}, {how[name]})" for name, pair in cards.items())
+    words = ", ".join(f"{name} ({shown(pair)}, {how[name]})" for name, pair in cards.items())
     return passed(f"torch {found.version} has code for {words}", evidence)
-
-
-def _dotted(pair: tuple[int, int]) -> str:
-    return f"{pair[0]}.{pair[1]}"
 
 
 def every_card(state: State) -> Verdict:
@@ -92,7 +88,7 @@ def every_card(state: State) -> Verdict:
 
 
 def _wanted(state: State) -> int | None:
-    """How many cards torch ought to see; None where MIG makes that another question."""
+    """Code many cards torch ought to see; None where MIG makes that another question."""
     cards = state.container.driver.cards
     if not cards or any(card.mig == "Enabled" for card in cards):
         return None

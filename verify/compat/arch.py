@@ -20,7 +20,7 @@ Capability: TypeAlias = tuple[int, int]
 _NAME = re.compile(r"^(sm|compute)_(\d+)(\d)([af]?)(\+PTX)?$", re.IGNORECASE)
 
 
-class How(StrEnum):
+class Code(StrEnum):
     """What runs on the card."""
 
     MACHINE_CODE = "machine code"
@@ -37,19 +37,24 @@ def parsed(name: str) -> tuple[bool, Capability, str, bool] | None:
     return code, (int(major), int(minor)), suffix.lower(), bool(ptx) or not code
 
 
-def runs(arch_list: Iterable[str], capability: Capability) -> How | None:
+def shown(capability: Capability) -> str:
+    """Write (8, 6) as 8.6."""
+    return ".".join(str(part) for part in capability)
+
+
+def runs(arch_list: Iterable[str], capability: Capability) -> Code | None:
     """Say what of an arch list runs on a card of this capability; None where nothing does."""
     found = [_one(name, capability) for name in arch_list]
-    return How.MACHINE_CODE if How.MACHINE_CODE in found else How.PTX if How.PTX in found else None
+    return Code.MACHINE_CODE if Code.MACHINE_CODE in found else Code.PTX if Code.PTX in found else None
 
 
-def _one(name: str, capability: Capability) -> How | None:
+def _one(name: str, capability: Capability) -> Code | None:
     target = parsed(name)
     if target is None:
         return None
     code, built, suffix, ptx = target
     same_major = built[0] == capability[0] and built[1] <= capability[1]
     if code and (built == capability if suffix == "a" else same_major):
-        return How.MACHINE_CODE
+        return Code.MACHINE_CODE
     newer = {"a": built == capability, "f": same_major}.get(suffix, built <= capability)
-    return How.PTX if ptx and newer else None
+    return Code.PTX if ptx and newer else None

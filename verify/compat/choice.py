@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from verify.compat.arch import shown
 from verify.compat.cards import Architecture, architecture, device_id, name_of, names
 from verify.compat.forward import forward_compatible, kind_of_card
 from verify.errors import VerifyError
@@ -42,11 +43,6 @@ class Card:
         capability = f"compute capability {numbers}{undecided}" if numbers else "compute capability unknown"
         alike = f"{self.alike} cards are called so, " if self.alike > 1 else ""
         return f"{self.called} ({alike}{self.architecture.title}, {capability})"
-
-
-def shown(capability: Capability) -> str:
-    """Write (8, 6) as 8.6."""
-    return ".".join(str(part) for part in capability)
 
 
 def card_of(asked: str) -> Card:

@@ -66,7 +66,7 @@ def beyond_table(driver: Version) -> bool:
     return driver.major > packaged_drivers()[-1][1].major
 
 
-def _minor(driver: Version, own: Version | None, cuda: Version, package: str | None) -> str:
+def _why_minor(driver: Version, own: Version | None, cuda: Version, package: str | None) -> str:
     least = " at least" if beyond_table(driver) else ""
     also = "; its cuda-compat package in the image lifts that" if package else ""
     return (
@@ -91,7 +91,7 @@ def serves(driver: Version, cuda: Version, forward: bool = False) -> Serves:  # 
         known = ", ".join(str(major) for major in _MINIMUM)
         return Serves(None, f"CUDA {cuda} is not in our table (it has {known})")
     if driver >= minimum:
-        return Serves(How.MINOR, _minor(driver, own, cuda, package), package)
+        return Serves(How.MINOR, _why_minor(driver, own, cuda, package), package)
     needs = f"CUDA {cuda.major} needs driver {minimum} or newer, the driver is {driver}"
     if package:
         makes_up = (

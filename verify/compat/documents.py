@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from verify.compat.choice import shown
+from verify.compat.arch import shown
 from verify.compat.cuda import beyond_table
 
 if TYPE_CHECKING:

@@ -5,18 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.compat.table import rows
+from verify.compat.table import cited, rows
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _FLOORS: Mapping[int, tuple[Version, str]] = {
-    row["branch"]: (Version.of(row["version"]), f"{row['source']}, {row['date']}")
-    for row in rows("driver", "security_floors")
+    row["branch"]: (Version.of(row["version"]), cited(row)) for row in rows("driver", "security_floors")
 }
 _ENDS: Mapping[int, tuple[str | None, str]] = {
-    row["branch"]: (row["end"], f"{row['source']}, {row['date']}") for row in rows("driver", "branches")
+    row["branch"]: (row["end"], cited(row)) for row in rows("driver", "branches")
 }
 
 
@@ -83,7 +82,7 @@ def branches() -> tuple[Branch, ...]:
             # The source was written after the end, or does not list the branch any more.
             row["end"] is None or row["end"] < row["date"],
             row["oldest"],
-            f"{row['source']}, {row['date']}",
+            cited(row),
         )
         for row in rows("driver", "branches")
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.compat.choice import shown
+from verify.compat.arch import shown
 from verify.compat.cuda import How, carried, first_cuda, newest_cuda, packaged_drivers, serves, toolkit_cards
 from verify.compat.driver import below_floor, branch, has_floor
 from verify.compat.torch import Build, builds_for, default_build, refusal

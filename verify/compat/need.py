@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.compat.arch import How as Code
+from verify.compat.arch import Code
 from verify.compat.cards import architectures, jetsons
 from verify.compat.cuda import minimum_driver, minor, newest_cuda, packaged_drivers, toolkit_cards
 from verify.compat.forward import compat_branches

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from verify.compat.arch import How as Code
+from verify.compat.arch import Code, shown
 from verify.compat.cards import architectures, jetsons
-from verify.compat.choice import shown
 from verify.compat.cuda import How, newest_cuda, packaged_drivers, serves
 from verify.compat.driver import branches
 from verify.compat.show import print_table

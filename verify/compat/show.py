@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from verify.compat.arch import How as Code
-from verify.compat.choice import shown
+from verify.compat.arch import Code, shown
 from verify.compat.cuda import How, beyond_table
 from verify.report.text import hang, plain
 

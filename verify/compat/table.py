@@ -17,6 +17,11 @@ def rows(table: str, section: str) -> tuple[Row, ...]:
     return tuple(_document(table)[section])
 
 
+def cited(row: Row) -> str:
+    """Return where a row is from, and of when."""
+    return f"{row['source']}, {row['date']}"
+
+
 @cache
 def _document(table: str) -> dict[str, Any]:
     """Read a table once, by libyaml where PyYAML has it: the start of every command waits for this.

@@ -9,7 +9,7 @@ from rich.text import Text
 from verify.compat.documents import SCHEMA
 from verify.compat.pictures import print_pictures
 from verify.compat.show import print_table, table
-from verify.compat.table import rows
+from verify.compat.table import cited, rows
 from verify.report.text import hang
 
 if TYPE_CHECKING:
@@ -156,7 +156,7 @@ def print_tables(out: Console) -> None:
         shown = table(*columns, "source")
         sources: dict[str, int] = {}
         for row in rows(name, section):
-            number = sources.setdefault(f"{row['source']}, {row['date']}", len(sources) + 1)
+            number = sources.setdefault(cited(row), len(sources) + 1)
             shown.add_row(
                 *(Text(_cell(row.get(key))) for key in columns.values()), Text(f"[{number}]", style="dim")
             )

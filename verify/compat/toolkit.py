@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from verify.compat.table import rows
+from verify.compat.table import cited, rows
 from verify.facts.version import Version
 
 
@@ -22,7 +22,7 @@ _CVES = tuple((row["id"], Version.of(row["last_affected"])) for row in rows("too
 _BUGS = rows("toolkit", "field_bugs")
 
 SAFE_FLOOR = Version.of(_FLOOR["version"])
-SAFE_FLOOR_SOURCE = f"{_FLOOR['source']}, {_FLOOR['date']}"
+SAFE_FLOOR_SOURCE = cited(_FLOOR)
 
 
 def cves(version: Version) -> tuple[str, ...]:

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from verify.compat.arch import How as Code
-from verify.compat.arch import runs
+from verify.compat.arch import Code, runs, shown
 from verify.compat.cuda import How, carried, serves, toolkit_cards
-from verify.compat.table import rows
+from verify.compat.table import cited, rows
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
@@ -82,7 +81,7 @@ def _build(row: Row, release: Row, machine: str) -> Build:
         release["python"],
         machine,
         _archs(row, machine),
-        f"{row['source']}, {row['date']}",
+        cited(row),
     )
 
 
@@ -131,17 +130,18 @@ def refusal(build: Build, driver: Version | None, card: Capability | None) -> st
 
 def _no_code(build: Build, card: Capability, older: Version | None) -> str | None:
     """Say why nothing of a build runs on a card; ``older``: a driver that compiles no PTX of its CUDA."""
-    shown = ".".join(str(part) for part in card)
+    mine = shown(card)
     toolkit = toolkit_cards(build.cuda)
     if toolkit is not None and card < toolkit.oldest:
-        oldest = ".".join(str(part) for part in toolkit.oldest)
-        return f"CUDA {build.cuda} begins with compute capability {oldest}, the card has {shown}"
+        return (
+            f"CUDA {build.cuda} begins with compute capability {shown(toolkit.oldest)}, the card has {mine}"
+        )
     code = build.code_for(card)
     if build.archs is not None and code is None:
-        return f"{build.name} has no code for compute capability {shown} (it has {' '.join(build.archs)})"
+        return f"{build.name} has no code for compute capability {mine} (it has {' '.join(build.archs)})"
     if code is Code.PTX and older is not None:
         return (
-            f"{build.name} has only PTX of CUDA {build.cuda} for compute capability {shown}, "
+            f"{build.name} has only PTX of CUDA {build.cuda} for compute capability {mine}, "
             f"and driver {older} compiles PTX up to CUDA {carried(older) or 'of an older release'}"
         )
     return None

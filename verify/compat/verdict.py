@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.compat.choice import shown
+from verify.compat.arch import shown
 from verify.compat.cuda import How, beyond_table, carried
 from verify.compat.host import cuda_row
 from verify.compat.requirement import Machine

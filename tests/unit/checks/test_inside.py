@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.checks.cases import Machine
-from verify.compat.arch import How, runs
+from verify.compat.arch import Code, runs
 from verify.compat.cuda_errors import number_in
 from verify.compat.forward import forward_compatible
 from verify.compat.torch import builds_for
@@ -181,22 +181,22 @@ def test_e2_ptx_that_may_not_be_compiled_is_a_failure() -> None:
 @pytest.mark.parametrize(
     ("arch_list", "capability", "how"),
     [
-        ("sm_80 sm_86 sm_90", (8, 9), How.MACHINE_CODE),
+        ("sm_80 sm_86 sm_90", (8, 9), Code.MACHINE_CODE),
         ("sm_80 sm_86 sm_90", (12, 0), None),
-        ("sm_80 compute_90", (12, 0), How.PTX),
-        ("sm_90+PTX", (12, 0), How.PTX),
-        ("sm_60", (6, 1), How.MACHINE_CODE),
+        ("sm_80 compute_90", (12, 0), Code.PTX),
+        ("sm_90+PTX", (12, 0), Code.PTX),
+        ("sm_60", (6, 1), Code.MACHINE_CODE),
         ("sm_75 sm_80 sm_86 sm_90 sm_100 sm_120 compute_120", (7, 0), None),
-        ("sm_90a", (9, 0), How.MACHINE_CODE),
+        ("sm_90a", (9, 0), Code.MACHINE_CODE),
         ("compute_90a", (10, 0), None),
         ("sm_100a", (10, 3), None),
-        ("sm_100f", (10, 3), How.MACHINE_CODE),
+        ("sm_100f", (10, 3), Code.MACHINE_CODE),
         ("sm_100f", (12, 0), None),
         ("sm_86", (8, 0), None),
         ("gfx90a nonsense", (9, 0), None),
     ],
 )
-def test_e2_arch_lists_against_cards(arch_list: str, capability: tuple[int, int], how: How | None) -> None:
+def test_e2_arch_lists_against_cards(arch_list: str, capability: tuple[int, int], how: Code | None) -> None:
     assert runs(arch_list.split(), capability) == how
 
 
