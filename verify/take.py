@@ -1,4 +1,4 @@
-"""Take a recording here or over SSH: the one place of the command line that starts a process."""
+"""Take a recording here or over SSH: the recorder is sent to the target's Python, and what it prints is read."""
 
 from __future__ import annotations
 

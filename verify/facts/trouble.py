@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Trouble(StrEnum):
-    """Why nvidia-smi does not answer, by its own exit statuses and texts."""
+    """One reason that nvidia-smi gives, or would give if it could."""
 
     NOT_INSTALLED = "not installed"
     TIMED_OUT = "no answer"

@@ -1,4 +1,4 @@
-"""Read an evidence folder, write its reports: the one module here that touches files.
+"""Read an evidence folder, write its reports; `files` puts each in its place.
 
 Reads run.json, the recordings and race.json of every host and nothing else, so that a second run
 over its own output gives the same bytes.
