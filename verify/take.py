@@ -1,4 +1,4 @@
-"""Take a recording here or over SSH: the recorder is sent to the target's Python, and what it prints is read."""
+"""Take a recording here or over SSH: the target's Python gets the recorder, and prints the recording."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Facts into findings, everything pure: a layer's module names its checks, `stack` has them in stack order."""
+"""Facts into findings, pure: a layer's module names its checks, `stack` has them in stack order."""
 
 from __future__ import annotations
 
