@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify import doctor, take
+from verify import advise, doctor, take
 from verify.commands import EPILOG, OK, Parser
 from verify.compat import command as compatibility
 from verify.errors import VerifyError
@@ -38,6 +38,7 @@ def _parser() -> Parser:
         help="time CPU against GPU here (options: gpu-verify race --help); race compare A B: two races",
         add_help=False,
     )
+    advise.add(commands)
     evidence.add(commands)
     compatibility.add(commands)
     images.add(commands)

@@ -31,6 +31,7 @@ KEYS = {
     ("torch", "arch_lists"): ("index", "from", "machine"),
     ("cards", "architectures"): ("name",),
     ("peaks", "peaks"): ("name",),
+    ("card_memory", "memory"): ("name",),
     ("cards", "capabilities"): ("architecture",),
     ("cards", "devices"): ("first",),
     ("driver", "branches"): ("branch",),
