@@ -21,6 +21,8 @@ part "a browser for the race's page" scripts/browser.sh
 part "unit and contract tests" python scripts/pytest_at_least.py 1500 tests/unit tests/contract
 part "container engine" scripts/engine.sh
 part "what the simulated host is made of" python tests/standins/build.py
+# After the build, which brings NVML's header.
+part "the card's sampler on the stand-in NVML" scripts/test_sampler.sh
 part "race tests inside the race image" scripts/test_race.sh
 
 # Two tracks side by side: the second one's output is kept until it has ended, so that neither is torn.

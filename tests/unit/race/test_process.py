@@ -85,8 +85,13 @@ def test_ctrl_c_ends_it_too(tmp_path: Path) -> None:
         os.kill(os.getpid(), signal.SIGINT)
 
     threading.Thread(target=press, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        python(code)
+    # A run in the background (nohup, &) ignores Ctrl-C.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            python(code)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert gone(int(note.read_text()))
 
 
