@@ -75,7 +75,9 @@ def card_side(job: Job, amount: Work, card: Device) -> Side:
         parts, origin = _roofline(job, amount, card, card.tflops.get(job.precision) or card.tflops[FLOAT32])
         parts["launches"] = amount.launches * LAUNCH
     inside = {**parts, "start": card.start, "copy": copied}
-    return Side((card.start + copied + longest(*parts.values())) * job.trainings, origin, _limit(inside))
+    # woken once where all trainings are one process, else for each
+    woken = card.start * Span(1, job.trainings)
+    return Side(woken + (copied + longest(*parts.values())) * job.trainings, origin, _limit(inside))
 
 
 def _roofline(job: Job, amount: Work, device: Device, rate: Span) -> tuple[dict[str, Span], str]:
