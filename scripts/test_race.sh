@@ -15,4 +15,5 @@ docker run --rm --network=none --cap-drop=ALL --security-opt=no-new-privileges -
 ran=$(sed -n 's/^Ran \([0-9]*\) tests.*/\1/p' "$said")
 result=$(tail -n 1 "$said")
 rm -f "$said"
-[ "${ran:-0}" -ge 15 ] && [ "$result" = OK ]
+# Two are skipped in the image, which has neither pandas nor pyarrow to read tables with.
+[ "${ran:-0}" -ge 90 ] && [ "$result" = "OK (skipped=2)" ]
