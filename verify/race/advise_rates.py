@@ -152,7 +152,15 @@ def _regression(race: Mapping[str, Any] | None, lanes: Iterable[str]) -> float |
     """Return numbers of the table times iterations, a second, of the fastest of these lanes."""
     fraud = ((race or {}).get("settings") or {}).get("fraud") or {}
     data = fraud.get("data") or {}
-    rows, columns = data.get("rows") or fraud.get("rows"), data.get("columns") or fraud.get("features")
+    columns = data.get("columns") or fraud.get("features")
+    rows = next(
+        (
+            c["training"]["rows"]
+            for c in (race or {}).get("contestants") or ()
+            if c["name"] == "fraud" and c.get("training")
+        ),
+        None,
+    )
     if not rows or not columns:
         return None
     found = []

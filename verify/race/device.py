@@ -25,6 +25,14 @@ def clock_for(device: str, libraries: Libraries) -> Clock:
     return Clock(time.perf_counter, lambda: None)
 
 
+def card_uuid(libraries: Libraries) -> str | None:
+    """Return the UUID of the card that lanes run on, as nvidia-smi writes it; None where torch has none."""
+    try:
+        return f"GPU-{libraries['torch'].cuda.get_device_properties(0).uuid}"
+    except Exception:  # noqa: BLE001  # no torch, no card, a torch that does not know UUIDs yet
+        return None
+
+
 def to_device(torch: ModuleType, device: str, *arrays: Array) -> tuple[Array, ...]:
     """Return numpy arrays as tensors on a device."""
     return tuple(torch.from_numpy(array).to(device) for array in arrays)

@@ -39,17 +39,22 @@ def simulated(marker: Path = SIMULATED_MARKER) -> bool:
     return marker.exists()
 
 
-def card(command: Command = run, peaks: Path = PEAKS) -> dict[str, Any] | None:
-    """Return the first card as the driver reports it, and how many there are; None where it reports none.
+def card(command: Command = run, peaks: Path = PEAKS, uuid: str | None = None) -> dict[str, Any] | None:
+    """Return the card that is raced, as the driver reports it, and how many there are; None without one.
 
+    ``uuid`` is that card's, as torch has it: CUDA counts cards in an order of its own, and only those that it
+    was shown. Of several without it, or where the driver does not know it (a MIG instance), the first gives
+    its name and nothing that a figure could be held against.
     What an older driver does not know is asked for one by one, so that it costs no other field.
     """
-    rows = [line.split(", ") for line in (command(QUERY) or "").splitlines()]
-    rows = [[value.strip() for value in row] for row in rows if len(row) == len(NAMED)]
+    rows = _rows(command(QUERY))
     if not rows:
         return None
-    name, driver, memory = rows[0]
-    more = {field: _field(field, command) for field in MORE}
+    which = () if uuid is None else (f"--id={uuid}",)
+    named = _rows(command((*QUERY, *which)))
+    sure = bool(which and named) or len(rows) == 1
+    name, driver, memory = (named or rows)[0]
+    more = {field: _field(field, command, which if named else ()) if sure else None for field in MORE}
     pci_id = _pci_id(more["pci.device_id"])
     return {
         "name": name,
@@ -108,8 +113,13 @@ def versions(libraries: Libraries) -> dict[str, Any]:
     return {**found, "cuda": cuda, "cudnn": cudnn, **beside}
 
 
-def _field(name: str, command: Command) -> str | None:
-    lines = (command((QUERY[0], f"--query-gpu={name}", QUERY[2])) or "").splitlines()
+def _rows(said: str | None) -> list[list[str]]:
+    rows = [[value.strip() for value in line.split(", ")] for line in (said or "").splitlines()]
+    return [row for row in rows if len(row) == len(NAMED)]
+
+
+def _field(name: str, command: Command, which: tuple[str, ...]) -> str | None:
+    lines = (command((QUERY[0], f"--query-gpu={name}", QUERY[2], *which)) or "").splitlines()
     said = lines[0].strip() if lines else ""
     return None if not said or said.startswith("[") or said.upper() == "N/A" else said
 

@@ -64,8 +64,8 @@ def clause(contestant: Mapping[str, Any]) -> Message | None:
 
 
 def best_cpu(contestant: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the fastest lane on the CPU that ran; None where none did."""
-    ran = (x for x in contestant["lanes"] if x["status"] == RAN and x["device"] != CUDA)
+    """Return the fastest lane on the CPU that ran and found what was asked for; None where none did."""
+    ran = (x for x in contestant["lanes"] if x["status"] == RAN and x["device"] != CUDA and not wrong(x))
     return min(ran, key=lambda lane: float(lane["median"]), default=None)
 
 
@@ -76,6 +76,12 @@ def no_card(contestant: Mapping[str, Any]) -> list[Message]:
         return []
     if lane["reason"]:
         return [lane["reason"]]
+    on_cpu = (w for x in contestant["lanes"] if x["device"] != CUDA for w in wrong(x))
+    return wrong(lane) or list(on_cpu)
+
+
+def wrong(lane: Mapping[str, Any]) -> list[Message]:
+    """Return why a lane's result is not the one asked for."""
     return [w for w in lane["warnings"] if isinstance(w, dict) and w.get("id") in WRONG]
 
 

@@ -6,7 +6,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from verify.race import SCHEMA, contestants, cores, judging, machine, running, sweep
-from verify.race.device import tf32
+from verify.race.device import card_uuid, tf32
 from verify.race.libraries import CUDA
 from verify.race.sampler import Sampler
 from verify.race.sentence import sentence
@@ -36,7 +36,7 @@ def run(
     lang: str = "en",
 ) -> dict[str, Any]:
     """Run it and return the document."""
-    card = machine.card()
+    card = machine.card(uuid=card_uuid(libraries))
     race: dict[str, Any] = {
         "schema": SCHEMA,
         "host": host,

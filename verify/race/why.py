@@ -26,7 +26,8 @@ SLOW_FLOAT64 = 16
 SOON_SECONDS = 1.0
 # A card that is so many times as fast is worth having for whoever trains often, however short it is.
 FAR_AHEAD = 3
-WRONG = frozenset({"differs", "differs-tf32", "accuracy-low"})
+# A result that is not the one asked for: its time is compared with nothing.
+WRONG = frozenset({"differs", "differs-tf32", "accuracy-low", "not-reached", "no-optimum", "not-finite"})
 
 
 def reasons(race: Mapping[str, Any]) -> dict[str, list[Message]]:
@@ -125,7 +126,7 @@ def _launch_bound(share: Shares) -> Message | None:
 
 def _at_work(share: Shares) -> Message | None:
     """Do not take NVML at its word alone: it calls a card busy while one kernel of a few threads runs."""
-    if share.busy is None or share.busy < AT_WORK or (share.kernels or 1.0) < HALF:
+    if share.busy is None or share.busy < AT_WORK or (1.0 if share.kernels is None else share.kernels) < HALF:
         return None
     done = [part for part in (share.arithmetic, share.memory) if part is not None]
     if done and max(done) < LITTLE_DONE:

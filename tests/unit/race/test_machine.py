@@ -25,10 +25,17 @@ FIELDS = {
 }  # fmt: skip
 
 
+RACED = "GPU-simulated"
+
+
 def driver(**fields: str | None) -> machine.Command:
     """Return an nvidia-smi of two cards that knows these fields, and fails for all others."""
 
     def command(argv: tuple[str, ...]) -> str | None:
+        if argv[-1].startswith("--id=") and argv[-1] != f"--id={RACED}":
+            return None  # it knows no such card
+        if argv[1] == machine.QUERY[1] and argv[-1] == f"--id={RACED}":
+            return "NVIDIA A10 (simulated), 550.163.01, 23028\n"
         if argv == machine.QUERY:
             return "NVIDIA A10 (simulated), 550.163.01, 23028\nNVIDIA A10 (simulated), 550.163.01, 23028\n"
         said = {**FIELDS, **fields}.get(argv[1].removeprefix("--query-gpu="))
@@ -44,8 +51,29 @@ def peaks(tmp_path: Path) -> Path:
     return table
 
 
-def test_the_first_card_is_named_and_all_are_counted(peaks: Path) -> None:
-    assert machine.card(driver(), peaks) == {
+@pytest.mark.parametrize("uuid", [None, "MIG-1"])
+def test_of_several_nothing_is_held_against_the_one_that_may_not_be_raced(
+    peaks: Path, uuid: str | None
+) -> None:
+    found = machine.card(driver(), peaks, uuid)
+    assert found is not None
+    assert (found["name"], found["count"]) == ("NVIDIA A10 (simulated)", 2)
+    assert (found["uuid"], found["pci_id"], found["peak"]) == (None, None, None)
+
+
+def test_a_conclusion_is_drawn_of_the_raced_card_alone(peaks: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def command(argv: tuple[str, ...]) -> str | None:
+        asked.append(argv)
+        return driver()(argv)
+
+    machine.card(command, peaks, RACED)
+    assert {argv[-1] for argv in asked if argv != machine.QUERY} == {f"--id={RACED}"}
+
+
+def test_the_raced_card_is_named_and_all_are_counted(peaks: Path) -> None:
+    assert machine.card(driver(), peaks, RACED) == {
         "name": "NVIDIA A10 (simulated)", "driver": "550.163.01", "memory_mib": 23028, "count": 2,
         "uuid": "GPU-simulated", "pci_id": "10de:2236", "compute_capability": "8.6",
         "power_limit_w": 120.0, "power_default_w": 150.0,
@@ -55,7 +83,7 @@ def test_the_first_card_is_named_and_all_are_counted(peaks: Path) -> None:
 
 
 def test_what_the_driver_does_not_know_costs_no_other_field(peaks: Path) -> None:
-    found = machine.card(driver(compute_cap=None, **{"power.limit": "[N/A]", "uuid": "N/A"}), peaks)
+    found = machine.card(driver(compute_cap=None, **{"power.limit": "[N/A]", "uuid": "N/A"}), peaks, RACED)
     assert found is not None
     assert (found["compute_capability"], found["power_limit_w"], found["uuid"]) == (None, None, None)
     assert (found["power_default_w"], found["pci_id"]) == (150.0, "10de:2236")

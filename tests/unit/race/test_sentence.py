@@ -182,3 +182,24 @@ def test_every_language_has_a_sentence_for_every_document() -> None:
     for name in recorded.NAMES:
         said = {lang: sentence(recorded.document(name), lang) for lang in LANGUAGES}
         assert len(set(said.values())) == len(LANGUAGES)
+
+
+def test_a_lane_that_stopped_early_is_no_headline() -> None:
+    race = recorded.document("no-card")
+    regression = recorded.contestant(race, "fraud")
+    ran = [lane for lane in regression["lanes"] if lane["status"] == "ran"]
+    assert len(ran) > 1
+    early = ran[-1]
+    early.update(median=0.001, samples=[0.001] * 6, total=0.001)
+    early["warnings"] = [{"id": "not-reached", "reached": 1.5, "optimum": 1.0, "share": 0.5}]
+    assert "1 ms" not in sentence(race)
+
+
+def test_why_nothing_was_compared_where_the_cpu_found_something_else() -> None:
+    race = recorded.document("gaming-card")
+    regression = recorded.contestant(race, "fraud")
+    regression.update(ratio=None, ratio_interval=None, ratio_against=None, ratio_card=None)
+    for lane in regression["lanes"]:
+        if lane["device"] == "cpu":
+            lane["warnings"] = [{"id": "not-reached", "reached": 1.5, "optimum": 1.0, "share": 0.5}]
+    assert "nothing to compare" not in sentence(race)
