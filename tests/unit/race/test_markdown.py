@@ -95,7 +95,7 @@ def test_the_table_that_people_commit() -> None:
         "0.0261 EUR against 0.117 EUR",
         (
             "the card was 97% busy, the factory really works; "
-            "mixed precision (bfloat16) would give 1.7 times more (not in the ratio); "
+            "mixed precision (bfloat16) is 1.7 times as fast (not in the ratio); "
             "take it only above 6,900 trainings a day, 7,000 to be certain (machines rented by the hour)"
         ),
     ]

@@ -34,8 +34,8 @@ def said(race: Json, name: str = "network", lang: str = "en") -> list[str]:
         (
             "slept",
             "network",
-            "85% of the time went to launching kernels (by the profiler)",
-            "85 % du temps est passé à lancer des noyaux de calcul (d’après le profileur)",
+            "launching the kernels keeps the host busy for 85% of the time (launches counted by the profiler, one launch timed)",
+            "lancer les noyaux de calcul occupe l’hôte 85 % du temps (lancements comptés par le profileur, un lancement chronométré)",
         ),
         (
             "copy-bound",
@@ -82,8 +82,8 @@ def said(race: Json, name: str = "network", lang: str = "en") -> list[str]:
         (
             "gaming-card",
             "network",
-            "mixed precision (bfloat16) would give 1.7 times more (not in the ratio)",
-            "la précision mixte (bfloat16) donnerait 1,7 fois plus (hors du rapport)",
+            "mixed precision (bfloat16) is 1.7 times as fast (not in the ratio)",
+            "la précision mixte (bfloat16) est 1,7 fois plus rapide (hors du rapport)",
         ),
     ],
 )
