@@ -130,16 +130,24 @@ def advise(options: argparse.Namespace) -> int:
     from verify import advise_machine as machine  # noqa: PLC0415  # not loaded by the other commands
     from verify.race import advise as advice  # noqa: PLC0415
 
-    job, race = _job(options), machine.race(options.race)
-    found = advice.advise(job, machine.cpu(options, race), machine.card(options, race), options.patience)
+    race = machine.race(options.race)
+    cpu, card = machine.cpu(options, race), machine.card(options, race)  # a damaged race is refused here
+    found = advice.advise(_job(options, race), cpu, card, options.patience)
     if options.json:
         print(json.dumps(found.document(), indent=1))  # noqa: T201
     else:
-        _show(found, race, options.lang)
+        _show(found, race, _turns(options, race), options.lang)
     return FINDINGS_FAILED if found.verdict == advice.NO_FIT else OK
 
 
-def _job(options: argparse.Namespace) -> Job:
+def _turns(options: argparse.Namespace, race: Json | None) -> int | None:
+    """Return the iterations that the raced regression needed, for one of which nobody said how many."""
+    from verify.race.advise_rates import iterations  # noqa: PLC0415  # not loaded by the other commands
+
+    return iterations(race) if options.model == LOGISTIC and options.epochs is None else None
+
+
+def _job(options: argparse.Namespace, race: Json | None) -> Job:
     model = options.model
     if model in NETWORKS and options.parameters is None:
         raise VerifyError(
@@ -157,7 +165,7 @@ def _job(options: argparse.Namespace) -> Job:
         options.columns,
         parameters=options.parameters,
         batch=min(options.batch, options.rows),
-        epochs=options.epochs or EPOCHS.get(model, NETWORK_EPOCHS),
+        epochs=options.epochs or _turns(options, race) or EPOCHS.get(model, NETWORK_EPOCHS),
         precision=options.precision or (FLOAT64 if model == LOGISTIC else FLOAT32),
         optimizer=options.optimizer,
         layers=options.layers,
@@ -166,7 +174,7 @@ def _job(options: argparse.Namespace) -> Job:
     )
 
 
-def _show(found: Advice, race: Json | None, lang: str) -> None:
+def _show(found: Advice, race: Json | None, turns: int | None, lang: str) -> None:
     from verify.compat.show import line  # noqa: PLC0415
     from verify.report.console import console  # noqa: PLC0415
     from verify.report.text import plain  # noqa: PLC0415
@@ -175,6 +183,8 @@ def _show(found: Advice, race: Json | None, lang: str) -> None:
     said = plain(text(found.said, lang))
     line(out, text(message("advise-label-verdict"), lang), said, _STYLES[found.verdict])
     reasons = [text(reason, lang) for reason in found.reasons]
+    if turns is not None:
+        reasons.append(text(message("advise-iterations", count=turns), lang))
     if (race or {}).get("simulated"):
         reasons.append(text(message("advise-simulated"), lang))
     for reason in reasons:

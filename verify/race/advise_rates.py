@@ -6,6 +6,7 @@ what is modelled has a wider one. Both are said with the answer.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Optional
 
@@ -135,6 +136,13 @@ def _lane(race: Mapping[str, Any] | None, contestant: str, name: str) -> Json | 
             if lane["name"] == name and lane["status"] == "ran" and lane.get("median"):
                 return dict(lane)
     return None
+
+
+def iterations(race: Mapping[str, Any] | None) -> int | None:
+    """Return how many iterations the raced regression needed: the most of its lanes."""
+    lanes = (_lane(race, "fraud", name) for name in ("cpu", "cpu-torch", "cuda"))
+    found = [((lane or {}).get("quality") or {}).get("iterations") for lane in lanes]
+    return max((math.ceil(number) for number in found if number), default=None)
 
 
 def _rate(lane: Mapping[str, Any] | None) -> float | None:

@@ -102,7 +102,12 @@ def _sweep(race: Mapping[str, Any], lang: str) -> list[str]:
     sweep = race.get("sweep") or {}
     operations = sweep.get("operations") or ()
     lines = [f"- {shown(sweep['reason'], lang)}"] if sweep.get("reason") else []
-    lines += [_even(operation, copy, lang) for operation in operations for copy in operation["break_even"]]
+    lines += [
+        _even(operation, copy, lang)
+        for operation in operations
+        if any(point["lane"] != "cpu" for point in operation["points"])
+        for copy in operation["break_even"]
+    ]
     rows = [row for operation in operations for row in size_rows(operation, lang)]
     return [*lines, "", *table(SIZE_COLUMNS, rows, lang)] if rows else lines
 

@@ -55,7 +55,9 @@ def operation_title(operation: Document, lang: str) -> str:
 
 
 def even_texts(operation: Document, lang: str) -> list[str]:
-    """Say from which size the card wins, without the copy and with it."""
+    """Say from which size the card wins, without the copy and with it; nothing where no card was measured."""
+    if not any(point["lane"] != "cpu" for point in operation["points"]):
+        return []
     return [
         even_text(operation["break_even"].get(f"{which}_copy"), which, lang) for which in ("without", "with")
     ]

@@ -16,6 +16,7 @@ WORDS: dict[str, str] = {
     "advise-cpu-no-faster": "CPU is enough: a card would be at most {high:g} times as fast, its first call and the copies counted",
     "advise-cpu-soon": "CPU is enough: it is done in {high} at most, and {patience} is what you would wait",
     "advise-gpu": "GPU: the CPU needs {low} at least, and a card is at least {least:g} times as fast",
+    "advise-iterations": "the regression of the race needed {count} iterations, so it is taken that yours does (--epochs says another number)",
     "advise-label-because": "because",
     "advise-label-verdict": "verdict",
     "advise-limit-arithmetic": "arithmetic",

@@ -16,6 +16,7 @@ WORDS: dict[str, str] = {
     "advise-cpu-no-faster": "le CPU suffit : une carte serait au plus {high:g} fois plus rapide, premier appel et copies compris",
     "advise-cpu-soon": "le CPU suffit : il a fini en {high} au plus, et vous attendriez {patience}",
     "advise-gpu": "GPU : il faut au CPU {low} au moins, et une carte est au moins {least:g} fois plus rapide",
+    "advise-iterations": "la régression de la course a demandé {count} itérations : on suppose que la vôtre aussi (--epochs en donne un autre nombre)",
     "advise-label-because": "car",
     "advise-label-verdict": "verdict",
     "advise-limit-arithmetic": "le calcul",

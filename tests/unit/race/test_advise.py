@@ -311,3 +311,19 @@ def test_a_race_that_is_none(tmp_path: Path, content: str, capsys: pytest.Captur
     (tmp_path / "race.json").write_text(content)
     assert main([*FRAUD[:-2], "--race", str(tmp_path)]) == 2
     assert "race" in capsys.readouterr().err
+
+
+def test_a_raced_regression_says_how_many_iterations_and_is_within_what_is_advised(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    race = recorded.document("no-card")
+    lane = recorded.lane(race, "fraud", "cpu")
+    lane["quality"]["iterations"] = 17
+    (tmp_path / "race.json").write_text(json.dumps(race))
+    training = recorded.contestant(race, "fraud")["training"]
+    words = ["--rows", str(training["rows"]), "--columns", "30", "--race", str(tmp_path / "race.json")]
+    assert main(["advise", "--model", "logistic", *words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["cpu"]["seconds"]
+    assert found["low"] <= lane["median"] <= found["high"]
+    assert main(["advise", "--model", "logistic", *words]) == 0
+    assert "17 iterations" in " ".join(capsys.readouterr().out.split())
