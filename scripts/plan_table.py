@@ -11,7 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from verify.report.terminal import console, plain
+from verify.console import console
+from verify.text import plain
 
 Hosts = dict[str, dict[str, Any]]
 CHANGES = "would change"

@@ -176,8 +176,8 @@ def _job(options: argparse.Namespace, race: Json | None) -> Job:
 
 def _show(found: Advice, race: Json | None, turns: int | None, lang: str) -> None:
     from verify.compat.show import line  # noqa: PLC0415
-    from verify.report.console import console  # noqa: PLC0415
-    from verify.report.text import plain  # noqa: PLC0415
+    from verify.console import console  # noqa: PLC0415
+    from verify.text import plain  # noqa: PLC0415
 
     out = console()
     said = plain(text(found.said, lang))

@@ -17,7 +17,7 @@ from verify.compat import command as compatibility
 from verify.errors import VerifyError
 from verify.image import command as images
 from verify.report import command as evidence
-from verify.report.text import plain
+from verify.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

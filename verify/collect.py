@@ -21,6 +21,7 @@ from verify.commands import some_path
 from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
+from verify.files import put_in_place, replace_file
 from verify.launch import docker_run
 from verify.manifest import recorder_argv, recorder_source
 from verify.race.cache import reusable
@@ -29,7 +30,6 @@ from verify.recording import Recording
 from verify.redact import redact_recordings
 from verify.report.evidence import RACE, RECORDINGS, RUN, dump
 from verify.report.evidence import write as write_reports
-from verify.report.files import put_in_place, replace_file
 
 STAGING = ".staging"
 HOSTS = "hosts.json"

@@ -12,12 +12,12 @@ from rich.text import Text
 
 from verify.commands import FINDINGS_FAILED, OK, Parser
 from verify.compat.show import line, print_table, table
+from verify.console import console
 from verify.errors import VerifyError
 from verify.race.compare import TOLERANCE, NotComparableError, compare, slower
 from verify.race.phrases import duration, shown
 from verify.race.words import LANGUAGES, message, text
-from verify.report.console import console
-from verify.report.text import plain
+from verify.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -111,7 +111,7 @@ def _judge(options: argparse.Namespace, documents: dict[str, Json]) -> int:
     if options.json:
         print(json.dumps({**report.document(), **board_documents(usage)}, indent=1))  # noqa: T201
     else:
-        from verify.report.console import console  # noqa: PLC0415
+        from verify.console import console  # noqa: PLC0415
         from verify.report.stack_view import print_doctor  # noqa: PLC0415
 
         out = console()

@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify.commands import FINDINGS_FAILED, OK
+from verify.console import console
 from verify.errors import VerifyError
 from verify.facts.usage import UsageFacts, usage_facts
 from verify.recording import Recording
 from verify.report.board import documents as board_documents
-from verify.report.console import console
 from verify.report.findings import judge_host
 from verify.report.model import Fleet, HostReport
 from verify.report.terminal import print_hosts

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from verify.commands import OK, add_command, add_machine, some_path
 from verify.errors import VerifyError
+from verify.files import replace_file
 from verify.recording import Recording
-from verify.report.files import replace_file
 
 if TYPE_CHECKING:
     import argparse

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, NoReturn
 from rich.live import Live
 from rich.text import Text
 
+from verify.console import console
 from verify.errors import VerifyError
 from verify.facts.usage import usage_facts
 from verify.manifest import usage_manifest
 from verify.recording import load
 from verify.report.board import board_text
-from verify.report.console import console
-from verify.report.text import plain
 from verify.take import take
+from verify.text import plain
 
 if TYPE_CHECKING:
     import argparse

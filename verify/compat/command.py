@@ -89,7 +89,7 @@ def _tables(options: argparse.Namespace) -> int:
     if options.json:
         _print(tables.document())
     else:
-        from verify.report.console import console  # noqa: PLC0415
+        from verify.console import console  # noqa: PLC0415
 
         tables.print_tables(console())
     return OK
@@ -106,7 +106,7 @@ def _host(options: argparse.Namespace, driver: Version | None, cards: tuple[Card
         _print(host_document(answer))
     else:
         from verify.compat.show import print_host  # noqa: PLC0415
-        from verify.report.console import console  # noqa: PLC0415
+        from verify.console import console  # noqa: PLC0415
 
         print_host(answer, console())
     return OK
@@ -117,7 +117,7 @@ def _need(options: argparse.Namespace, asked: str, driver: Version | None, cards
     from verify.compat.image_need import image_need  # noqa: PLC0415
     from verify.compat.need import cuda_need, in_table, torch_need  # noqa: PLC0415
     from verify.compat.verdict import image_verdict, need_verdict  # noqa: PLC0415
-    from verify.report.console import console  # noqa: PLC0415
+    from verify.console import console  # noqa: PLC0415
 
     verdict: Verdict | None = None
     need: Need | None

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from verify.compat.arch import Code, shown
 from verify.compat.cuda import How, beyond_table
-from verify.report.text import hang, plain
+from verify.text import hang, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

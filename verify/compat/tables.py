@@ -10,7 +10,7 @@ from verify.compat.documents import SCHEMA
 from verify.compat.pictures import print_pictures
 from verify.compat.show import print_table, table
 from verify.compat.table import cited, rows
-from verify.report.text import hang
+from verify.text import hang
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -79,8 +79,8 @@ def image(options: argparse.Namespace) -> int:
 
         print(json.dumps(document(report), indent=1))  # noqa: T201
     else:
+        from verify.console import console  # noqa: PLC0415
         from verify.image.show import print_report  # noqa: PLC0415
-        from verify.report.console import console  # noqa: PLC0415
 
         print_report(report, console())
     return OK if report.verdict is None or report.verdict.runs else FINDINGS_FAILED

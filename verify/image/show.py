@@ -10,7 +10,7 @@ from rich.text import Text
 from verify.image.inspect import Kind
 from verify.image.verdict import Word
 from verify.image.words import duration, money, size
-from verify.report.text import hang, plain
+from verify.text import hang, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

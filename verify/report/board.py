@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
-from verify.report.text import hang, plain
 from verify.report.words import heat, process_words, rows, title, work
+from verify.text import hang, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

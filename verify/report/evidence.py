@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
 from verify.facts.source import as_list
+from verify.files import recover, replace_file, replace_folder
 from verify.race import SCHEMA
 from verify.race.markdown import markdown
 from verify.race.page import page
 from verify.race.svg import svg
-from verify.report.files import recover, replace_file, replace_folder
 from verify.report.findings import judge_host
 from verify.report.junit import junit
 from verify.report.markdown import fleet_page

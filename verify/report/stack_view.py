@@ -9,7 +9,7 @@ from rich.text import Text
 
 from verify.findings import Finding, Layer, Status
 from verify.report.model import worst
-from verify.report.text import hang, plain
+from verify.text import hang, plain
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
+from verify.console import console
 from verify.findings import Status
 from verify.race.sentence import seconds
-from verify.report.console import console
 from verify.report.stack_view import STYLE, open_finding
 from verify.report.standings import HEAD, tables
-from verify.report.text import plain
 from verify.report.words import short
+from verify.text import plain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
     from verify.facts.usage import UsageFacts
     from verify.report.model import Fleet, HostReport
-
-__all__ = ["console", "plain", "print_fleet", "print_hosts", "race_rows"]
 
 
 def print_fleet(fleet: Fleet, out: Console | None = None) -> None:

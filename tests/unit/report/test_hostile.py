@@ -16,7 +16,7 @@ from verify.report.evidence import write
 from verify.report.model import Fleet
 from verify.report.stack_view import print_doctor
 from verify.report.terminal import print_fleet
-from verify.report.text import hang, plain
+from verify.text import hang, plain
 
 
 def test_a_link_to_a_folder_is_replaced_every_time_and_its_goal_stays(tmp_path: Path) -> None:

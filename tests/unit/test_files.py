@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from verify.errors import VerifyError
-from verify.report.files import recover, replace_file, replace_folder
+from verify.files import recover, replace_file, replace_folder
 
 
 def names(folder: Path) -> set[str]:
