@@ -55,6 +55,9 @@ class Asked:
     def __init__(self, registry, context, proxy):
         self.registry, self.host = registry, host_of(registry)
         proxies = [urllib.request.ProxyHandler({"https": proxy, "http": proxy})] if proxy else []
+        # Without one of ours the host's own environment counts, as it does for urllib.
+        own = "" if urllib.request.proxy_bypass(self.host) else urllib.request.getproxies().get("https", "")
+        self.proxy = proxy or own
         self.opener = urllib.request.build_opener(
             _NoRedirect, urllib.request.HTTPSHandler(context=context), *proxies
         )
@@ -68,11 +71,26 @@ class Asked:
                 return answer.status, answer.headers, answer.read(ANSWER)
         except urllib.error.HTTPError as error:
             with error:
-                return error.code, error.headers, b""
+                return error.code, error.headers, _beginning(error)
         except urllib.error.URLError as error:
-            raise failed(self.registry, urllib.parse.urlsplit(url).netloc, error.reason) from error
+            raise failed(
+                self.registry, urllib.parse.urlsplit(url).netloc, error.reason, self.proxy
+            ) from error
         except (OSError, http.client.HTTPException) as error:
-            raise failed(self.registry, urllib.parse.urlsplit(url).netloc, error) from error
+            raise failed(self.registry, urllib.parse.urlsplit(url).netloc, error, self.proxy) from error
+
+
+def _beginning(answer):
+    """Return what a refusal says of itself, where it says something."""
+    try:
+        return answer.read(ANSWER)
+    except (OSError, http.client.HTTPException):
+        return b""
+
+
+def _told(headers, body):
+    """Return the words of a refusal: registries put them into the body, or into the header."""
+    return " ".join([*(headers.get_all("WWW-Authenticate") or []), body.decode("utf-8", "replace")])
 
 
 def challenges(headers):
@@ -100,9 +118,9 @@ def log_in(asked, username, password):
         plain = f"Bearer {token(asked, wanted['bearer'], username, plain)}"
     elif "basic" not in wanted:
         raise odd(asked, url, status)
-    status, _, _ = asked.get(url, plain)
+    status, headers, body = asked.get(url, plain)
     if status in REFUSED:
-        raise wrong(asked.registry, username, status)
+        raise wrong(asked.registry, username, status, _told(headers, body))
     if status != http.client.OK:
         raise odd(asked, url, status)
     return ""
@@ -119,9 +137,9 @@ def token(asked, wanted, username, authorization):
         )
     query = {"service": wanted.get("service", ""), "account": username}
     url = f"{realm}{'&' if '?' in realm else '?'}{urllib.parse.urlencode(query)}"
-    status, _, body = asked.get(url, authorization)
+    status, headers, body = asked.get(url, authorization)
     if status in REFUSED:
-        raise wrong(asked.registry, username, status)
+        raise wrong(asked.registry, username, status, _told(headers, body))
     if status != http.client.OK:
         raise odd(asked, realm, status)
     try:

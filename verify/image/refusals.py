@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from verify.errors import VerifyError
@@ -11,9 +12,14 @@ if TYPE_CHECKING:
     from verify.image.reference import Reference
 
 
-def refused(reference: Reference, who: Found) -> VerifyError:
-    """Say that a login is wrong, or that there is none."""
+def refused(reference: Reference, who: Found, why: str = "") -> VerifyError:
+    """Say that a login is wrong, has expired, or that there is none; ``why`` is what the registry said."""
     again = f"`docker login {reference.registry}`"
+    if who.login is not None and re.search(r"(?i)\bexpired\b", why):
+        return VerifyError(
+            f"{reference.host} says that the token that Docker's config.json has for it has expired: {again} "
+            "with a fresh one"
+        )
     if who.login is not None:
         user = f"the user {who.login.username}" if who.login.username else "the token"
         return VerifyError(

@@ -92,7 +92,7 @@ class Registry:
             self._let_in(answer.headers.get("WWW-Authenticate", ""))
             answer = self._patiently(path, limit, accept)
         if answer.status in (UNAUTHORIZED, FORBIDDEN):
-            raise self._refused()
+            raise self._refused(answer)
         if answer.status not in (OK, NOT_FOUND):
             raise VerifyError(
                 f"{self.reference.host} answers {answer.status} for {self.reference}{said(answer)}: it may "
@@ -173,7 +173,7 @@ class Registry:
             url = f"{realm}{'&' if parts.query else '?'}{urlencode(asked)}"
             answer = self.web.get(url, limit=TOKEN_LIMIT, authorization=known)
         if answer.status in (UNAUTHORIZED, FORBIDDEN):
-            raise self._refused()
+            raise self._refused(answer)
         if answer.status == TOO_MANY:
             raise self._limited(wait_s(answer.headers.get("Retry-After"), 0))
         try:
@@ -199,8 +199,8 @@ class Registry:
             raise altered(self.reference, expected, digest)
         return digest
 
-    def _refused(self) -> VerifyError:
-        return refused(self.reference, self._found or Found())
+    def _refused(self, answer: Answer | None = None) -> VerifyError:
+        return refused(self.reference, self._found or Found(), said(answer) if answer else "")
 
     def _limited(self, wait: float) -> VerifyError:
         return limited(self.reference, wait, known=bool(self._found and self._found.login))

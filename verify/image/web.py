@@ -173,6 +173,13 @@ def _sentence(  # noqa: PLR0911  # one a way to fail
             f"the certificate of {place} is not trusted here ({why}): give the CA that signed it, "
             f"--ca-file FILE, or put it where Docker looks too, /etc/docker/certs.d/{place}/ca.crt"
         )
+    if "ProxyError" in said or "Tunnel connection failed" in said:
+        why = "wants a name and a password of its own (407)" if " 407" in said else "does not let us through"
+        if "NewConnectionError" in said or "NameResolutionError" in said:
+            why = "cannot be reached"
+        return VerifyError(
+            f"the proxy on the way to {place} {why}: correct https_proxy in the environment, or no_proxy"
+        )
     if "WRONG_VERSION_NUMBER" in said or "RECORD_LAYER_FAILURE" in said or "HTTP_REQUEST" in said:
         return UnencryptedError(f"{place} does not speak TLS: only a registry on this machine may do without")
     if isinstance(error, requests.ConnectTimeout | requests.ReadTimeout) or "timed out" in said:

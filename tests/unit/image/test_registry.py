@@ -13,6 +13,7 @@ import pytest
 
 from tests.unit.image.fake_registry import BASIC, PASSWORD, TOKEN, USER, Registry, Reply, serve
 from tests.unit.image.images import BASE, MANIFEST, Shape, digest_of, encoded
+from tests.unit.plugins.registries import EXPIRED, proxying
 from verify.cli import main
 from verify.errors import VerifyError
 from verify.image import command, web
@@ -88,6 +89,44 @@ def test_a_wrong_password(fake: Registry, tmp_path: Path, access: str) -> None:
     assert f"refuses the user {USER}" in said
     assert f"`docker login {fake.host}`" in said
     assert "wrong-one" not in said
+
+
+@pytest.mark.parametrize("status", [401, 403])
+def test_an_expired_token(fake: Registry, tmp_path: Path, status: int) -> None:
+    login(tmp_path, fake)
+    body = encoded({"errors": [{"code": "DENIED", "message": EXPIRED}]})
+
+    def before(_: str, authorization: str | None) -> Reply:
+        asks = {"WWW-Authenticate": 'Basic realm="x"'}
+        return Reply(status, body=body, headers=asks) if authorization else Reply(401, headers=asks)
+
+    fake.before = before
+    assert f"has expired: `docker login {fake.host}` with a fresh one" in refusal(fake)
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(407, "wants a name and a password of its own (407)"), (403, "does not let us through")],
+)
+def test_a_proxy_that_lets_nobody_through(monkeypatch: pytest.MonkeyPatch, status: int, words: str) -> None:
+    with proxying(status) as proxy:
+        monkeypatch.setenv("https_proxy", proxy.url.replace("//", "//me:hush@"))
+        monkeypatch.setenv("no_proxy", "")
+        with pytest.raises(VerifyError) as refused:
+            look(parse("registry.invalid/team/race:1.0"), None, None)
+        assert proxy.asked
+    assert f"the proxy on the way to registry.invalid {words}" in str(refused.value)
+    assert "hush" not in str(refused.value)
+
+
+def test_a_proxy_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("https_proxy", "http://me:hush@127.0.0.1:1")
+    monkeypatch.setenv("no_proxy", "")
+    with pytest.raises(
+        VerifyError, match=r"the proxy on the way to registry\.invalid cannot be reached"
+    ) as refused:
+        look(parse("registry.invalid/team/race:1.0"), None, None)
+    assert "hush" not in str(refused.value)
 
 
 @pytest.mark.parametrize("access", ["basic", "bearer"])

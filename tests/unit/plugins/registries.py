@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any
 
 USER, PASSWORD = "reader", "correct horse:battery"  # a password may have a colon
+EXPIRED = (
+    "Your Authorization Token has expired. Please run 'aws ecr get-login-password' to fetch a new token."
+)
 BASIC = f"Basic {base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"
 
 
@@ -65,7 +68,9 @@ class Door(BaseHTTPRequestHandler):
             self.answer(kind, headers={"Location": f"https://{self.headers['Host']}/elsewhere"})
         elif kind == "anybody" or given == {"basic": BASIC, "bearer": "Bearer abc"}.get(kind):
             self.answer(200, {})
-        elif kind == "basic":
+        elif kind == "expired" and given:  # as Amazon's registry says it
+            self.answer(403, {"errors": [{"code": "DENIED", "message": EXPIRED}]})
+        elif kind in ("basic", "expired"):
             self.answer(401, headers={"WWW-Authenticate": 'Basic realm="Registry Realm"'})
         else:
             realm = f"{'http' if kind == 'open' else 'https'}://{self.headers['Host']}/token"
@@ -79,6 +84,33 @@ class Door(BaseHTTPRequestHandler):
             self.send_header(name, value)
         self.end_headers()
         self.wfile.write(data)
+
+
+class Proxy(BaseHTTPRequestHandler):
+    """Lets nobody through: CONNECT is answered with ``server.status``."""
+
+    server: Any
+
+    def log_message(self, *_arguments: Any) -> None:
+        """Say nothing."""
+
+    def do_CONNECT(self) -> None:
+        self.server.asked.append(self.path)
+        self.send_error(self.server.status)
+
+
+@contextlib.contextmanager
+def proxying(status: int) -> Iterator[Any]:
+    """Be a proxy that refuses with this status; ``url`` is its address."""
+    server: Any = ThreadingHTTPServer(("127.0.0.1", 0), Proxy)
+    server.daemon_threads = True
+    server.status, server.asked, server.url = status, [], f"http://127.0.0.1:{server.server_address[1]}"
+    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @contextlib.contextmanager

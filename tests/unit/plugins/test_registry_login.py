@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.unit.plugins.modules import run_module
-from tests.unit.plugins.registries import PASSWORD, USER, certificate, plain_chain, serving
+from tests.unit.plugins.registries import PASSWORD, USER, certificate, plain_chain, proxying, serving
 
 AUTH = base64.b64encode(f"{USER}:{PASSWORD}".encode()).decode()
 HOME = """
@@ -172,9 +172,11 @@ REFUSALS: dict[str, tuple[str | int, dict[str, Any], str]] = {
         {"password": "wrong"},
         "refuses the user reader with the password",
     ),
+    "expired token": ("expired", {}, "the token given for reader has expired"),
     "unknown CA": ("basic", {"ca": ""}, "does not trust"),
     "no certificate": ("basic", {"ca": "nothing\n"}, "holds no certificate that can be read"),
     "nothing listens": ("basic", {"registry": "localhost:1"}, "nothing listens there"),
+    "no proxy there": ("basic", {"proxy": "http://me:hush@localhost:1"}, "The proxy localhost:1 cannot be"),
     "no such name": ("basic", {"registry": "nowhere.invalid"}, "cannot be reached"),
     "rate limit": (429, {}, "rate-limiting"),
     "broken": (503, {}, "HTTP 503"),
@@ -195,8 +197,29 @@ def test_each_cause_has_its_sentence_and_nothing_is_changed(lab: Lab, case: str)
     assert words in done["refused"], done
     assert done["changed"] is False
     assert PASSWORD not in json.dumps(done)
+    assert "hush" not in json.dumps(done)
     assert lab.files() == before
     assert "Needed" in done["refused"] or "needed" in done["refused"]
+
+
+@pytest.mark.parametrize(
+    ("status", "words"),
+    [(407, "wants a name and a password of its own"), (403, "does not let this host through to")],
+)
+@pytest.mark.parametrize("by", ["setting", "environment"])
+def test_a_proxy_that_stands_in_the_way_is_said_and_gets_no_password(
+    lab: Lab, monkeypatch: pytest.MonkeyPatch, status: int, words: str, by: str
+) -> None:
+    with proxying(status) as proxy:
+        if by == "environment":
+            monkeypatch.setenv("https_proxy", proxy.url)
+            monkeypatch.setenv("no_proxy", "")
+        setting = {"proxy": proxy.url} if by == "setting" else {}
+        said = lab.run(registry="registry.invalid", **setting)["refused"]
+        assert proxy.asked == ["registry.invalid:443"]
+    assert words in said
+    assert proxy.url.removeprefix("http://") in said
+    assert lab.files() == {}
 
 
 def test_a_certificate_of_other_names_and_no_tls_at_all(lab: Lab, tmp_path: Path) -> None:
