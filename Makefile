@@ -5,7 +5,7 @@ RACE ?= cached
 OUT ?= evidence/here
 export INVENTORY LIMIT RACE OUT PYTHON
 
-.PHONY: help site plan verify remove clean clean-all race-here test test-long lint bench venv
+.PHONY: help site plan verify remove clean clean-all race-here collection test test-long lint bench venv
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
@@ -24,6 +24,8 @@ clean-all: clean ## clean, and .venv, the build cache and the simulated evidence
 	@scripts/clean_all.sh
 race-here: ## the race on this machine, without Docker, .venv or network; PYTHON= and OUT=
 	@scripts/race_here.sh
+collection: venv ## the roles and the program as an Ansible collection, in dist/
+	@.venv/bin/python scripts/collection.py
 test: venv ## everything that CI runs
 	@scripts/test.sh
 test-long: test ## every kill point and both module builds too

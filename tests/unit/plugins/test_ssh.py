@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from plugins.filter.gpu_host_ssh import arguments, ssh_options, ways
 
-TEMPLATE = Path(__file__).resolve().parents[3] / "playbooks/templates/ssh_config.j2"
+TEMPLATE = Path(__file__).resolve().parents[3] / "roles/gpu_verify/templates/ssh_config.j2"
 FALLBACK = {"User": "", "Port": "", "IdentityFile": "", "password_file": "", "here_uid": "1000"}
 
 
@@ -23,7 +23,9 @@ def config(
     found = ways(hosts, list(hosts), {**FALLBACK, **fallback})
     environment = jinja2.Environment(trim_blocks=True, keep_trailing_newline=True, autoescape=False)  # noqa: S701
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    made = template.render(judge_ways=found, judge_includes=includes or [], lookup=lambda *_: "/home/u")
+    made = template.render(
+        __gpu_verify_ways=found, __gpu_verify_includes=includes or [], lookup=lambda *_: "/home/u"
+    )
     return made, found
 
 
