@@ -1,6 +1,6 @@
 """Packs the roles, their plugins, the playbooks and the verify package as an Ansible collection.
 
-usage: python scripts/collection.py [FOLDER]    the archive is written there (dist by default), its path printed
+usage: python scripts/collection.py [FOLDER]    the archive goes there (dist by default); its path is printed
 
 In the repository plugins are found by ansible.cfg, in a collection by their full names. The build writes
 those names into the copies; it changes nothing else, and refuses to pack a name that it would miss.
