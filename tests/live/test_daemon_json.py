@@ -76,6 +76,29 @@ def test_a1_everything_else_is_kept_and_a_second_run_changes_nothing(host: Host)
     assert "nvidia" not in host.info()["Runtimes"]
 
 
+def test_the_host_is_drained_before_docker_restarts_and_not_where_it_does_not(host: Host) -> None:
+    host.has(json.dumps(THEIRS))
+    host.sh(f"{RESTART}; rm -f /root/drained")
+    started, before = host.started(), host.bytes()
+    # A drain that fails: nothing is changed, and Docker runs on.
+    refused = host.role(docker_nvidia_runtime_drain_command="echo busy >&2; exit 3")
+    assert refused.status != 0
+    assert "busy" in refused.printed
+    assert (host.started(), host.bytes()) == (started, before)
+
+    hooks = {
+        # The process of the daemon that was there before, and of the one after.
+        "gpu_host_drain_command": "systemctl show -P MainPID docker > /root/drained",
+        "gpu_host_resume_command": "systemctl show -P MainPID docker >> /root/drained",
+    }
+    done = host.role(**hooks)
+    assert done.status == 0, done.printed
+    first, second = host.sh("cat /root/drained; rm /root/drained").split()
+    assert first != second
+    assert host.role(**hooks).status == 0
+    assert host.sh("ls /root/drained 2> /dev/null || true") == ""
+
+
 def test_a1_an_entry_of_the_users_is_reported_and_not_flattened(host: Host) -> None:
     entry = {"path": "/usr/local/bin/nvidia-container-runtime", "runtimeArgs": ["--debug"]}
     host.has(json.dumps({"runtimes": {"nvidia": entry}, "features": {"cdi": True}}))
