@@ -3,14 +3,16 @@ INVENTORY ?= inventory/simulated
 LIMIT ?=
 RACE ?= cached
 OUT ?= evidence/here
-export INVENTORY LIMIT RACE OUT PYTHON
+SERIAL ?=
+MAX_FAIL ?=
+export INVENTORY LIMIT RACE OUT PYTHON SERIAL MAX_FAIL
 
 .PHONY: help site plan verify remove clean clean-all race-here collection test test-long lint bench venv
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 12
 
-site: venv ## provision and verify INVENTORY (default: one simulated host), then the table
+site: venv ## provision and verify INVENTORY (default: one simulated host), then the table; SERIAL= and MAX_FAIL= for a shared cluster
 	@scripts/site.sh site
 plan: venv ## what site would change, without changing it
 	@scripts/site.sh plan

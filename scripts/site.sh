@@ -8,6 +8,8 @@ action=$1
 inventory=${INVENTORY:-inventory/simulated}
 [ -e "$inventory" ] || die "there is no inventory $inventory: give INVENTORY= a folder or file (inventory/lab is a worked example)." 2
 case ${RACE:-cached} in always | cached | never) ;; *) die "RACE=$RACE is not known: use always, cached or never." 2 ;; esac
+case ${SERIAL:-1} in *[!0-9%]* | 0* | %*) die "SERIAL=$SERIAL is not known: give a number of hosts like 2, or a share like 25%." 2 ;; esac
+case ${MAX_FAIL:-1} in *[!0-9]*) die "MAX_FAIL=$MAX_FAIL is not known: give a share in per cent, like 10." 2 ;; esac
 
 use_venv
 mkdir -p .cache
@@ -16,6 +18,10 @@ play() {
   playbook=$1
   shift
   ansible-playbook -i "$inventory" "playbooks/$playbook.yml" "$@"
+}
+# provision, so many hosts at a time, and no further once more than this share of them has failed.
+provision() {
+  limited provision ${SERIAL:+-e "gpu_host_serial=$SERIAL"} ${MAX_FAIL:+-e "gpu_host_max_fail_percentage=$MAX_FAIL"}
 }
 limited() {
   # localhost judges, whatever the limit is.
@@ -72,7 +78,7 @@ case $action in
   site | verify)
     rc=0
     # Two runs, because Ansible ends the first where every host failed: such hosts are recorded all the same.
-    if [ "$action" = site ]; then limited provision || rc=$?; fi
+    if [ "$action" = site ]; then provision || rc=$?; fi
     limited verify -e "gpu_verify_race=${RACE:-cached}" || rc=$?
     say ""
     gpu-verify report --from evidence || rc=1

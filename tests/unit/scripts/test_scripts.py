@@ -39,6 +39,14 @@ def test_a_race_setting_that_is_not_known() -> None:
     assert "always, cached or never" in done.stderr
 
 
+@pytest.mark.parametrize("name", ["SERIAL", "MAX_FAIL"])
+@pytest.mark.parametrize("given", ["abc", "-1", "%", "2;ls"])
+def test_a_share_of_hosts_that_is_none(name: str, given: str) -> None:
+    done = script("site.sh", "site", INVENTORY="inventory/lab", **{name: given})
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"error: {name}={given} is not known: give ")
+
+
 def test_nothing_to_clean_where_nothing_is_simulated() -> None:
     done = script("site.sh", "clean", INVENTORY="inventory/lab")
     assert done.returncode == 0
