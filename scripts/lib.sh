@@ -29,6 +29,18 @@ apt_install() {
 
 can_apt() { [ "$(id -u)" = 0 ] && command -v apt-get > /dev/null; }
 
+# find_python: print GPU_HOST_PYTHON, or the newest Python that is new enough; exit status 1 where there is none.
+# A name on PATH proves nothing (version managers leave names that do not run): each is asked for its version.
+find_python() {
+  for found_python in ${GPU_HOST_PYTHON:+"$GPU_HOST_PYTHON"} python3.14 python3.13 python3.12 python3 python3.11; do
+    if "$found_python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2> /dev/null; then
+      command -v "$found_python"
+      return
+    fi
+  done
+  return 1
+}
+
 # torch_python: print PYTHON, or the first python3 on PATH that imports torch; exit status 1 where there is none.
 torch_python() {
   if [ -n "${PYTHON:-}" ]; then
