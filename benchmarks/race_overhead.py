@@ -27,8 +27,8 @@ from verify.race import cores, libraries, network, stats
 from verify.race.budget import Budget
 from verify.race.clock import Plan, repeat
 from verify.race.device import clock_for, tf32
-from verify.race.lanes import Lane
 from verify.race.libraries import CPU, CUDA, absent_reason
+from verify.race.outcome import Lane
 from verify.race.progress import Progress
 from verify.race.sampler import Sampler
 from verify.race.settings import settings_for

@@ -32,7 +32,7 @@ from verify.race import (
     fraud_solve,
     libraries,
 )
-from verify.race.lanes import Lane
+from verify.race.outcome import Lane
 from verify.race.settings import FraudData, Settings, settings_for
 from verify.race.words import text
 

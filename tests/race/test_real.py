@@ -27,8 +27,9 @@ from verify.race.__main__ import main
 from verify.race.cache import reusable
 from verify.race.clock import Plan
 from verify.race.device import clock_for, tf32
-from verify.race.lanes import Lane, run_lane
+from verify.race.lanes import run_lane
 from verify.race.network_model import longest_sum, products
+from verify.race.outcome import Lane
 from verify.race.settings import Settings, settings_for
 from verify.race.words import text
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
@@ -11,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race import libraries, options, whole
 from verify.race.budget import Budget
+from verify.race.finite import dumps, finite
 from verify.race.fraud import look
 from verify.race.fraud_read import Refused
-from verify.race.lanes import FAILED, INVALID, RAN
 from verify.race.markdown import markdown
 from verify.race.options import STDOUT, USAGE, UsageError
+from verify.race.outcome import FAILED, INVALID, RAN
 from verify.race.page import page as race_html
 from verify.race.progress import Progress
 from verify.race.svg import svg
@@ -50,8 +50,8 @@ def _main(argv: Sequence[str] | None) -> int:
     settings, prices, out = options.settings(given), options.prices(given), given.out
     if out != STDOUT:
         _refuse(Path(out))
-    race = run(given, settings, prices)
-    document = json.dumps(race, indent=2, ensure_ascii=False) + "\n"
+    race = finite(run(given, settings, prices))
+    document = dumps(race)
     if out == STDOUT:
         print(document, end="")
     else:

@@ -33,6 +33,11 @@ class Budget:
         """Return the next lane's part of what is left: what one does not use is dealt to those after it."""
         return max(0.0, self.left()) / max(1, lanes_left)
 
+    def part(self, claims: int, of: int) -> Budget:
+        """Return so many claims' part of what is left, as a budget that counts from now."""
+        mine = None if self.seconds is None else max(0.0, self.left()) * claims / max(1, claims, of)
+        return Budget(mine, self._now)
+
 
 def seconds_of(text: str) -> float:
     """Read 60, 60s or 2m; anything else is a ValueError that says the forms."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.race import RACE_VERSION, SCHEMA
-from verify.race.lanes import FAILED, INVALID, RAN
+from verify.race.outcome import FAILED, INVALID, RAN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

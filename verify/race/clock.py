@@ -22,7 +22,11 @@ FIRST_CALLS_SHARE = 0.5  # a first call may take twice as long as those after it
 
 
 class NoTimeError(Exception):
-    """The race ends before one repeat could be timed."""
+    """One repeat would not end in time: ``seconds`` is what one is taken to need."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(f"one repeat takes about {seconds:.3g} s")
+        self.seconds = seconds
 
 
 @dataclass(frozen=True)
@@ -43,19 +47,27 @@ class Clock:
 
 @dataclass(frozen=True)
 class Timings:
-    """Raw seconds. Warm-ups stand apart: the first holds one-time costs (kernel loading, allocation)."""
+    """Raw seconds. Warm-ups stand apart: the first holds one-time costs (kernel loading, allocation).
+
+    ``windows``: when each timed repeat began and ended, by the clock's ``now``. ``looks``: at which numbers
+    of repeats it could have been enough; none where their number was fixed beforehand.
+    """
 
     warmups: tuple[float, ...]
     samples: tuple[float, ...]
+    windows: tuple[tuple[float, float], ...] = ()
+    looks: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Plan:
     """When to stop: enough is known, the share of the budget is used, or so many repeats were made.
 
-    ``until`` is read from the clock's ``now``: the end of the lane's share. ``least`` repeats are made even
-    beyond it, unless one alone takes longer than the whole ``share``, or the race ends before (``end``);
-    where not even one could end before it, NoTimeError is raised and none is begun.
+    ``until`` and ``end`` are read from the clock's ``now``. No repeat is begun that, by what the last one
+    took, would end after ``until``; but for the ``least`` repeats, without which there is no result, the
+    border is ``end``, the last moment that the lane may borrow. Where not even one would end before it,
+    NoTimeError is raised and none is begun. ``after`` is what follows the repeats (the result's quality, the
+    count of its work), in repeats: it must fit too.
     ``watched`` is entered for the timed repeats alone: the card's sampler. ``told`` hears of every repeat;
     where it is None, ``progress`` gets a line of each.
     """
@@ -65,22 +77,32 @@ class Plan:
     least: int = 3
     most: int = 100
     target: float = 0.05
-    share: float = math.inf
     until: float = math.inf
     end: float = math.inf
+    after: float = 0.0
+    share_s: float | None = None
     budget_s: float | None = None
     watched: Any = field(default_factory=contextlib.nullcontext)
     told: Told | None = None
+
+    @property
+    def looks(self) -> tuple[int, ...]:
+        """Return at which numbers of repeats it may be enough; none where their number is exact."""
+        return () if self.least >= self.most else stats.looks(self.most)
 
     def ended(self, samples: list[float], now: float, each: float) -> str | None:
         """Return why no further repeat is made, of which one takes ``each`` seconds; None to go on."""
         if len(samples) >= self.most:
             return MOST
         if len(samples) < self.least:
-            return BUDGET if max(samples) > self.share or now + each > self.end else None
-        if stats.precise(samples, self.target):
+            return None if self.fits(now, each) else BUDGET
+        if stats.precise(samples, self.target, self.looks):
             return PRECISE
-        return BUDGET if now + each > self.until else None
+        return BUDGET if now + each * (1 + self.after) > self.until else None
+
+    def fits(self, now: float, each: float) -> bool:
+        """Whether a repeat that begins now ends before the last moment."""
+        return now + each * (1 + self.after) <= self.end
 
 
 def repeat(
@@ -104,19 +126,22 @@ def repeat(
         warmups.append(once()[0])
         if plan.told is None:
             progress(f"warm-up {len(warmups)}: {warmups[-1]:.3f} s")
-    if clock.now() + FIRST_CALLS_SHARE * min(warmups, default=0.0) > plan.end:
-        raise NoTimeError
+    expected = warmups[-1] if len(warmups) > 1 else FIRST_CALLS_SHARE * sum(warmups)
+    if not plan.fits(clock.now(), expected):
+        raise NoTimeError(expected)
     samples: list[float] = []
+    windows: list[tuple[float, float]] = []
     ended = None
     with plan.watched:
         while ended is None:
             began = clock.now()
             taken, result = once()
             samples.append(taken)
+            windows.append((clock.now() - taken, clock.now()))
             if plan.told is None:
                 progress(f"repeat {len(samples)}: {taken:.3f} s")
             else:
-                plan.told(len(samples), taken, stats.interval(samples)[:2])
+                plan.told(len(samples), taken, stats.interval(samples, plan.looks)[:2])
             now = clock.now()
             ended = plan.ended(samples, now, now - began)
-    return Timings(tuple(warmups), tuple(samples)), ended, result
+    return Timings(tuple(warmups), tuple(samples), tuple(windows), plan.looks), ended, result

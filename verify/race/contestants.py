@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from verify.race.lanes import Lane, Runner
+    from verify.race.budget import Budget
+    from verify.race.lanes import Runner
     from verify.race.libraries import Libraries
+    from verify.race.outcome import Lane
     from verify.race.settings import Settings
     from verify.race.words import Message
-
-TITLES = {"network": "small network", "fraud": "fraud regression", "script": "training script"}
 
 
 @dataclass(frozen=True)
@@ -25,6 +25,8 @@ class Contestant:
     adds the lane) or None. ``doubt(quality, settings)`` says why one result has no speed (accuracy-low) or
     None. ``absent(lane, settings, libraries)`` says why a lane cannot run, in place of the usual look.
     ``training(settings, data)`` is what one training goes through: {rows, epochs, batch}.
+    ``begin(budget)`` tells it its own part of the race's budget when its turn comes. ``threads(lane, data)``
+    is {threads, threads_environment} of a lane that calculates in a process of its own.
     """
 
     name: str
@@ -35,11 +37,8 @@ class Contestant:
     doubt: Callable[[Mapping[str, float], Settings], Message | None] | None = None
     absent: Callable[[Lane, Settings, Libraries], Message | None] | None = None
     training: Callable[[Settings, Any], Mapping[str, Any]] | None = None
-
-    @property
-    def title(self) -> str:
-        """Its name in a sentence."""
-        return TITLES.get(self.name, self.name)
+    begin: Callable[[Budget], None] | None = None
+    threads: Callable[[Lane, Any], Mapping[str, Any]] | None = None
 
 
 def chosen(settings: Settings) -> tuple[Contestant, ...]:

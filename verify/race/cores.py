@@ -7,7 +7,7 @@ import importlib
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ def affinity() -> set[int] | None:
         return None
 
 
-def quota(root: Path = ROOT) -> Optional[float]:  # noqa: UP045  # Python 3.9
+def quota(root: Path = ROOT) -> float | None:
     """Return how many cores' time the control groups allow: the least of the process's group and those above.
 
     In a container the group's path may be the host's, which is not there: then the mount's root is its group.
@@ -87,6 +87,19 @@ def all_cores(libraries: Libraries, number: int) -> Iterator[None]:
         if "sklearn" in libraries:
             stack.enter_context(_pools(number))
         yield
+
+
+def effective(libraries: Libraries, library: str) -> int | None:
+    """Return how many threads a library calculates with now, as it says itself; None where it does not."""
+    if library == "torch" and "torch" in libraries:
+        return int(libraries["torch"].get_num_threads())
+    if library == "sklearn" and "sklearn" in libraries:
+        try:
+            pools = importlib.import_module("threadpoolctl").threadpool_info()
+        except ImportError:
+            return None
+        return max((int(pool["num_threads"]) for pool in pools), default=None)
+    return None
 
 
 def _pools(number: int) -> Any:  # noqa: ANN401  # threadpoolctl comes with scikit-learn

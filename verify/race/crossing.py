@@ -9,8 +9,10 @@ these two crossings are the uncertainty.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Optional
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from verify.race.stats import joint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -20,16 +22,19 @@ if TYPE_CHECKING:
 BETWEEN, ALWAYS, NEVER, UNKNOWN = "between", "always", "never", "unknown"
 RAN = "ran"
 LEAST_SIZES = 2
+# Five samples reach 0.94, three 0.75: fewer than five are no interval.
+LEAST_CONFIDENCE = 0.9
 
 
 @dataclass(frozen=True)
 class BreakEven:
     """The size, and between which it lies; an end that lies beyond the sizes measured is None."""
 
-    size: Optional[float] = None  # noqa: UP045  # Python 3.9
-    low: Optional[float] = None  # noqa: UP045
-    high: Optional[float] = None  # noqa: UP045
+    size: float | None = None
+    low: float | None = None
+    high: float | None = None
     said: str = UNKNOWN
+    confidence: float | None = None  # that all the intervals hold on which it rests
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,7 @@ class _Lead:
     least: float
     middle: float
     most: float
+    confidences: tuple[float, ...] = (1.0,)  # of the intervals that it is made of
 
 
 def break_even(points: Sequence[Point]) -> dict[str, dict[str, Any]]:
@@ -61,13 +67,26 @@ def crossing(leads: Sequence[_Lead]) -> BreakEven:
         return BreakEven()
     sizes = [lead.size for lead in leads]
     if all(lead.least > 0 for lead in leads):
-        return BreakEven(high=sizes[0], said=ALWAYS)
+        return _sure(BreakEven(high=sizes[0], said=ALWAYS), leads)
     if all(lead.most < 0 for lead in leads):
-        return BreakEven(low=sizes[-1], said=NEVER)
+        return _sure(BreakEven(low=sizes[-1], said=NEVER), leads)
     size = _last(sizes, [lead.middle for lead in leads])
     low = _last(sizes, [lead.most for lead in leads])
     high = _last(sizes, [lead.least for lead in leads])
-    return BreakEven(size, low, high, UNKNOWN if None in (size, low, high) else BETWEEN)
+    if size is None or low is None or high is None:
+        return BreakEven(size, low, high)
+    around = [max((at for at in sizes if at <= low), default=sizes[0])]
+    around.append(min((at for at in sizes if at >= high), default=sizes[-1]))
+    rests_on = [lead for lead in leads if around[0] <= lead.size <= around[1]]
+    return _sure(BreakEven(size, low, high, BETWEEN), rests_on)
+
+
+def _sure(found: BreakEven, leads: Sequence[_Lead]) -> BreakEven:
+    """Return it with its confidence; nothing where an interval that it rests on is none to speak of."""
+    confidences = [confidence for lead in leads for confidence in lead.confidences]
+    if min(confidences) < LEAST_CONFIDENCE:
+        return BreakEven()
+    return replace(found, confidence=joint(*confidences))
 
 
 def _crosses_back(leads: Sequence[_Lead]) -> bool:
@@ -90,15 +109,26 @@ def _last(sizes: Sequence[float], curve: Sequence[float]) -> float | None:
 
 def _leads(points: Sequence[Point], *, copied: bool) -> list[_Lead]:
     """Pair what was measured of both at the same size, the smallest first."""
-    cpu = {point["size"]: _times(point, copied=False) for point in points if point["lane"] == "cpu"}
-    card = {point["size"]: _times(point, copied=copied) for point in points if point["lane"] == "cuda"}
+    cpu_points, card_points = (
+        {point["size"]: point for point in points if point["lane"] == lane} for lane in ("cpu", "cuda")
+    )
+    cpu = {size: _times(point, copied=False) for size, point in cpu_points.items()}
+    card = {size: _times(point, copied=copied) for size, point in card_points.items()}
     leads = []
     for size in sorted(cpu.keys() & card.keys()):
         ours, theirs = cpu[size], card[size]
         if ours is not None and theirs is not None:
             low, middle, high = (math.log(ours[i] / theirs[-1 - i]) for i in range(3))
-            leads.append(_Lead(float(size), low, middle, high))
+            sure = _confidences(cpu_points[size], copied=False)
+            sure += _confidences(card_points[size], copied=copied)
+            leads.append(_Lead(float(size), low, middle, high, sure))
     return leads
+
+
+def _confidences(point: Point, *, copied: bool) -> tuple[float, ...]:
+    """Return the confidences of a point's intervals; one that is not told is none."""
+    keys = ("confidence", "copy_confidence") if copied else ("confidence",)
+    return tuple(point.get(key) or 0.0 for key in keys)
 
 
 def _times(point: Point, *, copied: bool) -> tuple[float, float, float] | None:

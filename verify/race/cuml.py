@@ -1,17 +1,16 @@
 """Lane cuml: scikit-learn's own lane once more, under ``cuml.accel``, in a process of its own.
 
 ``cuml.accel`` replaces scikit-learn's estimators for a whole process, so that the CPU lane could not run
-beside it. The other process (``python -m cuml.accel -v -m verify.race.cuml``) makes the same data, and fits
-whenever it is told to; the clock, the repeats and the sampler are the race's own. Its times hold one round
-trip through a pipe and the copy to the card, which cuML makes in every fit: they are shown and do not enter
-the ratio. ``cuml.accel`` goes back to the CPU without an error where it cannot use the card; its log says
-where it was.
+beside it. The other process (``python -m cuml.accel -v -m verify.race.cuml_process``) makes the same data,
+and fits whenever it is told to; the clock, the repeats and the sampler are the race's own. Its times hold one
+round trip through a pipe and the copy to the card, which cuML makes in every fit: they are shown and do not
+enter the ratio. ``cuml.accel`` goes back to the CPU without an error where it cannot use the card; its log
+says where it was.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import importlib.util
 import json
 import os
@@ -20,14 +19,15 @@ import subprocess
 import sys
 import tempfile
 import weakref
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from verify.race.fraud_lanes import Common
 from verify.race.fraud_solve import Fit
-from verify.race.lanes import Lane
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
+from verify.race.outcome import Lane
+from verify.race.refused import LaneError
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from verify.race.fraud import Data
 
 LIBRARY = "cuml"
+TRAIN, FLUSH = "train", "flush"
 ENDING_SECONDS = 5.0  # to end by itself, once its input has ended
 SECONDS = 300.0  # without an answer: it makes the data, finds the optimum, tries how many iterations
 ROOT = Path(__file__).resolve().parents[2]
 ON_CARD, ON_CPU = "ran on GPU", ("ran on CPU", "falling back to CPU")
-TRAIN, FLUSH = "train", "flush"
 
 
-def absent(libraries: Libraries) -> Optional[Message]:  # noqa: UP045  # Python 3.9
+def absent(libraries: Libraries) -> Message | None:
     """Return why the lane cannot run; cuML itself is not imported here, for it would use the card."""
     reason: Any = absent_reason("sklearn", CPU, libraries)
     if reason:
@@ -64,7 +64,7 @@ class CumlRunner(Common):
     def __init__(self, data: Data, settings: s.Settings, libraries: Libraries) -> None:
         super().__init__(Lane(LIBRARY, LIBRARY, CUDA), data, settings, libraries)
         self._given = {"seed": settings.seed, "fraud": asdict(settings.fraud)}
-        self._process: Optional[_Process] = None  # noqa: UP045
+        self._process: _Process | None = None
 
     def load(self) -> None:
         """Start it, once: the copy to the card is a part of every fit."""
@@ -88,9 +88,9 @@ class CumlRunner(Common):
         said = process.said()
         for line in said.splitlines():
             if any(words in line for words in ON_CPU):
-                raise RuntimeError(f"cuml.accel did not use the card: {line.strip()}")
+                raise LaneError(f"cuml.accel did not use the card: {line.strip()}")
         if ON_CARD not in said:
-            raise RuntimeError("cuml.accel does not say that the fit ran on the card: its time is not shown")
+            raise LaneError("cuml.accel does not say that the fit ran on the card: its time is not shown")
         return super().quality(fit)
 
     def work(self) -> Mapping[str, Any]:
@@ -112,7 +112,7 @@ class _Process:
         paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
         try:
             self._child = subprocess.Popen(
-                [sys.executable, "-m", "cuml.accel", "-v", "-m", "verify.race.cuml", str(write)],
+                [sys.executable, "-m", "cuml.accel", "-v", "-m", "verify.race.cuml_process", str(write)],
                 stdin=subprocess.PIPE,
                 stdout=self._log,
                 stderr=self._log,
@@ -139,16 +139,16 @@ class _Process:
         while not line.endswith(b"\n"):
             if not select.select([self._answers], [], [], SECONDS)[0]:
                 self._end()
-                raise RuntimeError(f"cuml.accel gave no answer within {SECONDS:.0f} s")
+                raise LaneError(f"cuml.accel gave no answer within {SECONDS:.0f} s")
             part = self._answers.read(1 << 16)
             if not part:
                 self._child.wait(SECONDS)
                 said = self.said().strip().splitlines() or [f"it ended with status {self._child.returncode}"]
-                raise RuntimeError(f"cuml.accel: {said[-1]}")
+                raise LaneError(f"cuml.accel: {said[-1]}")
             line += part
         found: dict[str, Any] = json.loads(line)
         if "error" in found:
-            raise RuntimeError(f"under cuml.accel: {found['error']}")
+            raise LaneError(f"under cuml.accel: {found['error']}")
         return found
 
     def said(self) -> str:
@@ -178,48 +178,3 @@ def _end(child: subprocess.Popen[bytes], answers: Any, log: Any) -> None:  # noq
         child.wait()
     answers.close()
     log.close()
-
-
-def main() -> int:
-    """Be the other process: settings on the first line, then one word a line."""
-    with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
-
-        def answer(**values: Any) -> None:  # noqa: ANN401
-            print(json.dumps(values), file=answers, flush=True)
-
-        try:
-            _serve(answer)
-        except Exception as error:  # noqa: BLE001  # it goes to whoever asked
-            first = (str(error).splitlines() or [""])[0]
-            answer(error=f"{type(error).__name__}: {first}".rstrip(": "))
-            return 1
-    return 0
-
-
-def _serve(answer: Any) -> None:  # noqa: ANN401  # a function of keywords
-    from verify.race import fraud, libraries  # noqa: PLC0415  # fraud imports this module
-    from verify.race.fraud_lanes import SklearnRunner  # noqa: PLC0415
-    from verify.race.settings import Fraud, FraudData, Settings  # noqa: PLC0415
-
-    given = json.loads(sys.stdin.readline())
-    table = given["fraud"].pop("data")
-    chosen = Fraud(**given["fraud"], data=FraudData(**table) if table else None)
-    settings = replace(Settings(), seed=given["seed"], fraud=chosen)
-    found = libraries.load()
-    lane = Lane("cpu", "sklearn", CPU)
-    runner = SklearnRunner(lane, fraud.data(settings, found), settings, found)
-    answer(needed=runner.needed())
-    for line in sys.stdin:
-        if line.strip() == TRAIN:
-            fit = runner.train(runner.fresh())
-            weights = [float(weight) for weight in fit.weights]
-            answer(weights=weights, intercept=fit.intercept, iterations=fit.iterations)
-        else:
-            sys.stdout.flush()
-            sys.stderr.flush()
-            ctypes.CDLL(None).fflush(None)  # what C++ has not written yet
-            answer(flushed=True)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

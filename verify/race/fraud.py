@@ -9,14 +9,14 @@ penalty on the weights, none on the intercept. Nobody wins by stopping early: th
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from verify.race import cuml, fraud_data, fraud_solve
 from verify.race.contestants import Contestant
 from verify.race.device import Array
 from verify.race.fraud_lanes import SklearnRunner, TorchRunner
-from verify.race.lanes import Lane
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
+from verify.race.outcome import Lane
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def lanes(precision: str) -> tuple[Lane, ...]:
     )
 
 
-def absent(lane: Lane, _settings: s.Settings, libraries: Libraries) -> Optional[Message]:  # noqa: UP045
+def absent(lane: Lane, _settings: s.Settings, libraries: Libraries) -> Message | None:
     """Return why a lane cannot run here."""
     if lane.library == cuml.LIBRARY:
         return cuml.absent(libraries)
@@ -113,7 +113,7 @@ def training(_settings: s.Settings, data: Data) -> Mapping[str, Any]:
     return {"rows": len(data.y), "epochs": None, "batch": None}
 
 
-def doubt(quality: Mapping[str, float], settings: s.Settings) -> Optional[Message]:  # noqa: UP045
+def doubt(quality: Mapping[str, float], settings: s.Settings) -> Message | None:
     """Say why a result has no speed: it is not close to the optimum, or nobody knows where that is."""
     if "optimum" not in quality:
         return message("no-optimum")
@@ -126,7 +126,7 @@ def doubt(quality: Mapping[str, float], settings: s.Settings) -> Optional[Messag
     return None
 
 
-def disagreement(one: Mapping[str, float], other: Mapping[str, float]) -> Optional[Message]:  # noqa: UP045
+def disagreement(one: Mapping[str, float], other: Mapping[str, float]) -> Message | None:
     """Say nothing: both are held against the same optimum, which says more than one against the other."""
     del one, other
     return None

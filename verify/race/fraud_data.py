@@ -11,7 +11,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from verify.race import fraud_read
 from verify.race.device import Array
@@ -70,7 +70,7 @@ def read(np: Any, file: str, target: str) -> Table:  # noqa: ANN401  # the numpy
     )
 
 
-def free_memory(root: Path = ROOT) -> Optional[int]:  # noqa: UP045  # Python 3.9
+def free_memory(root: Path = ROOT) -> int | None:
     """Return the bytes that this process may still take: of the machine, or of its container if less."""
     free = []
     for line in _text(root / "proc/meminfo").splitlines():
@@ -124,7 +124,7 @@ def _no_such_column(path: Path, target: str, names: Sequence[str]) -> str:
     return f"{said}: it has {_list(names)}"
 
 
-def _refuse_size(path: Path, found: Shape, free: Optional[int]) -> None:  # noqa: UP045
+def _refuse_size(path: Path, found: Shape, free: int | None) -> None:
     need = found.rows * len(found.names) * NUMBER * COPIES
     if free is not None and need > free:
         fit = max(free // (len(found.names) * NUMBER * COPIES), 0)

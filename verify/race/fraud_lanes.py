@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from verify.race import settings as s
     from verify.race.fraud import Data
-    from verify.race.lanes import Lane
     from verify.race.libraries import Libraries
+    from verify.race.outcome import Lane
 
 NEVER = (
     1e-14  # a tolerance that does not stop it before its iterations are over, unless nothing moves any more

@@ -12,7 +12,7 @@ import importlib
 import io
 import warnings
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Optional, Union
+from typing import TYPE_CHECKING, Any, Union
 
 from verify.race.device import Array
 
@@ -227,7 +227,7 @@ def is_number(entry: str) -> bool:
     return _number(entry) is not None
 
 
-def _number(entry: str) -> Optional[float]:  # noqa: UP045  # Python 3.9
+def _number(entry: str) -> float | None:
     entry = entry.strip()
     try:
         return TRUTHS[entry] if entry in TRUTHS else float(entry)

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 GRADIENT = 1e-10  # the largest component of the gradient at which the optimum counts as found
-CLOSE = 1e-6  # a lane is through when its loss is within this share of the optimum's
 MOST_STEPS = 200
 CHUNK = 4_096  # rows at a time: they stay in the cache, and a large table is not copied
 FIRST_GUESS = 16

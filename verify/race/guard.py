@@ -73,6 +73,15 @@ def in_cache(work: Mapping[str, Any], peak: Mapping[str, Any]) -> bool | None:
     return bool(working_set <= float(l2_mib) * _MIB)
 
 
+def memory_limit(work: Mapping[str, Any], peak: Mapping[str, Any]) -> float | None:
+    """Return the bandwidth in GB/s that a work may be held against: None unless it is known to need it.
+
+    What lies in the cache does not; what may lie in it, nobody knows.
+    """
+    limit = peak.get("memory_gbs")
+    return float(limit) if limit and in_cache(work, peak) is False else None
+
+
 def _highest_clock(clocks: Sequence[float | None] | None) -> float | None:
     return max((float(clock) for clock in clocks or () if clock), default=None)
 

@@ -10,6 +10,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from verify.race import pci
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -92,10 +93,18 @@ def absent_reason(library: str, device: str, libraries: Libraries) -> Message | 
             return libraries.errors.get(name, message("absent-library", library=distribution))
     if device == CPU:
         return None
+    return absent_card(libraries)
+
+
+def absent_card(libraries: Libraries) -> Message | None:
+    """Return why torch has no card to calculate on; where the machine has none, no build of it would help."""
     torch, version = libraries["torch"], libraries.version("torch")
+    usable = torch.version.cuda is not None and torch.cuda.is_available()
+    if not usable and pci.has_card() is False:
+        return message("absent-no-card")
     if torch.version.cuda is None:
         return message("absent-cpu-build", torch=version)
-    if not torch.cuda.is_available():
+    if not usable:
         return message("absent-card", torch=version, cuda=torch.version.cuda)
     major, minor = torch.cuda.get_device_capability()
     built_for = list(torch.cuda.get_arch_list())

@@ -71,6 +71,11 @@ def card(command: Command = run, peaks: Path = PEAKS, uuid: str | None = None) -
     }
 
 
+def listed(command: Command = run) -> bool:
+    """Whether the driver lists any card."""
+    return bool(_rows(command(QUERY)))
+
+
 def peak(pci_id: str | None, peaks: Path = PEAKS) -> dict[str, Any] | None:
     """Return what the table of peaks says of a card; None without a table, or where it is not in it."""
     vendor, _, device = (pci_id or "").partition(":")

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 from verify.race import precision
 from verify.race.contestants import Contestant
 from verify.race.device import Array, mixed_precision, to_device
-from verify.race.lanes import Lane
 from verify.race.libraries import CPU, CUDA, Libraries
 from verify.race.network_model import Data, data, longest_sum, model, products, work
+from verify.race.outcome import Lane
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:

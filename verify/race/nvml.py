@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from types import ModuleType
 
 OWN = "nvidia-ml-py"
@@ -24,9 +24,6 @@ NOT_SUPPORTED, NO_PERMISSION, FUNCTION_NOT_FOUND, GPU_IS_LOST, RESET_REQUIRED = 
 NEVER = (NOT_SUPPORTED, NO_PERMISSION, FUNCTION_NOT_FOUND)
 GONE = (GPU_IS_LOST, RESET_REQUIRED)
 MIB = 2**20
-# The kernel gives its first PID namespace this inode (PROC_PID_INIT_INO, include/linux/proc_ns.h).
-HOST_PIDS = "pid:[4026531836]"
-
 Reading = Optional[float]  # noqa: UP045  # evaluated when imported, on Python 3.9 too
 
 
@@ -153,20 +150,6 @@ def binding() -> tuple[ModuleType, list[Message]]:
     return module, []
 
 
-def others(listed: Sequence[int] | None, own: int, proc: Path = Path("/proc")) -> int | None:
-    """Return how many of these processes are not ``own`` or its children; None where that cannot be told.
-
-    NVML gives the host's ids. In a container those mean nothing, and nothing in it can translate them.
-    """
-    try:
-        here = str(Path(proc / "self/ns/pid").readlink())
-    except OSError:
-        return None
-    if listed is None or here != HOST_PIDS:
-        return None
-    return sum(1 for pid in set(listed) if not _descends(pid, own, proc))
-
-
 def said(error: BaseException) -> str:
     """Return an error in a line; one binding gives bytes, another text, and a driver may give garbage."""
     try:
@@ -190,18 +173,6 @@ def _visible() -> str | None:
         return first
     by_bus = os.environ.get("CUDA_DEVICE_ORDER") == "PCI_BUS_ID"
     return first if first.isdigit() and by_bus else None
-
-
-def _descends(pid: int, from_pid: int, proc: Path) -> bool:
-    while pid > 1:
-        if pid == from_pid:
-            return True
-        try:
-            stat = (proc / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-            pid = int(stat.rpartition(")")[2].split()[1])
-        except (OSError, ValueError, IndexError):
-            return False
-    return False
 
 
 def _ships(distribution: str, module: ModuleType) -> bool:

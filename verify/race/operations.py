@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from verify.race.network_model import CNN, FORWARD_AND_BACK, model, products
+from verify.race.network_model import CNN, model, row_flops
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -73,7 +73,7 @@ class Step:
     @staticmethod
     def flops(size: int, settings: Settings) -> float:
         """Return the multiplications and additions of one step."""
-        return 2.0 * FORWARD_AND_BACK * size * sum(layer[0] for layer in products(settings.network))
+        return size * row_flops(settings.network)
 
     def run(self, times: int) -> None:
         """Train on the same batch; nothing in it waits for the card."""

@@ -9,11 +9,12 @@ import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Optional
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from verify.race.budget import FORMS, seconds_of
 from verify.race.network_model import KINDS
 from verify.race.settings import NAMES, Fraud, FraudData, Network, Script, Settings, settings_for
+from verify.race.whole import THIS_MACHINE
 from verify.race.words import LANGUAGES
 
 if TYPE_CHECKING:
@@ -49,7 +50,10 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         help="folder for race.json, race.md, race.svg and race.html; - prints race.json",
     )
     out.add_argument(
-        "--host", default="here", metavar="NAME", help="the name that the evidence gives this machine"
+        "--host",
+        default=THIS_MACHINE,
+        metavar="NAME",
+        help="the name that the evidence gives this machine (default %(default)s)",
     )
     out.add_argument("--image-digest", default=None, metavar="SHA256", help="the image this runs in")
     out.add_argument(
@@ -163,7 +167,7 @@ def settings(options: argparse.Namespace) -> Settings:
     return found
 
 
-def prices(options: argparse.Namespace) -> Optional[dict[str, Any]]:  # noqa: UP045  # Python 3.9
+def prices(options: argparse.Namespace) -> dict[str, Any] | None:
     """Return race.json's prices; None where neither is given."""
     found = {f"{name}_per_hour": _price(name, getattr(options, f"price_{name}")) for name in ("cpu", "card")}
     return None if set(found.values()) == {None} else {**found, "currency": options.currency}

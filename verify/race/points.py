@@ -19,6 +19,7 @@ WARM_S = 0.05  # clocks rise, libraries choose their kernels for this size
 WARM_PART = 4  # no more than this part of a size's share goes to that
 MOST_IN_A_SAMPLE = 10_000
 UNTIMED = 2  # the first call, and the one by which samples are sized
+RUNS_PART = 0.6  # of a size's share, where the copy is to be timed too
 LEAST = 3  # samples; a size for which these do not fit its share of the budget is left out
 FASTER_STEPS = 10
 
@@ -29,6 +30,7 @@ class Measured:
 
     seconds: float
     interval: tuple[float, float]
+    confidence: float  # of the interval
     samples: tuple[float, ...]
     copy: tuple[float, ...] = ()
 
@@ -39,15 +41,16 @@ def measured(operation: Operation, clock: Clock, repeats: int, share: float, *, 
     number = _in_a_sample(operation, clock, min(WARM_S, share / WARM_PART))
     samples: list[float] = []
     least = min(LEAST, repeats)
-    while len(samples) < repeats and (len(samples) < least or clock.now() - began < share):
+    mine = share * RUNS_PART if copies else share
+    while len(samples) < repeats and (len(samples) < least or clock.now() - began < mine):
         samples.append(clock.time(lambda: operation.run(number))[0] / number)
     copied: list[float] = []
     if copies:
         clock.time(operation.copy)  # the first allocates
         while len(copied) < repeats and (len(copied) < least or clock.now() - began < share):
             copied.append(clock.time(operation.copy)[0])
-    low, high, _ = stats.interval(samples)
-    return Measured(statistics.median(samples), (low, high), tuple(samples), tuple(copied))
+    low, high, confidence = stats.interval(samples)
+    return Measured(statistics.median(samples), (low, high), confidence, tuple(samples), tuple(copied))
 
 
 def _in_a_sample(operation: Operation, clock: Clock, warm_s: float) -> int:

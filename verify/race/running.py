@@ -2,52 +2,32 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Optional
+import math
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from verify.race import cores, profile, surroundings
 from verify.race.clock import Plan
 from verify.race.device import clock_for, tf32
-from verify.race.lanes import ABSENT, FAILED, RAN, Lane, Outcome, failed, run_lane
+from verify.race.lanes import run_lane
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
-from verify.race.words import Message, message, text
+from verify.race.outcome import ABSENT, FAILED, RAN, Lane, Outcome
+from verify.race.refused import failed, no_time
+from verify.race.words import Message, message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from verify.race.budget import Budget
     from verify.race.clock import Clock
     from verify.race.contestants import Contestant
+    from verify.race.course import Course
     from verify.race.lanes import Profile
-    from verify.race.progress import Progress
     from verify.race.settings import Settings
 
 WARM_SECONDS = 0.5  # clocks rise and caches fill; a single short warm-up would not see the end of it
+# What follows the repeats, in repeats: the quality of the result, and one more training to count its work.
+AFTER = 1.0
 PROFILE_FACTOR, PROFILE_SECONDS = 5, 2.0  # a training whose kernels are watched, and reading what was seen
-
-
-@dataclass
-class Course:
-    """What the lanes of one race share: its budget, and how many lanes still have a claim on it."""
-
-    settings: Settings
-    libraries: Libraries
-    budget: Budget
-    progress: Progress
-    claims: int
-    threads: int = field(default_factory=cores.threads)
-    sampler: Optional[Any] = None  # noqa: UP045  # Python 3.9; a sampler.Sampler where there is a card
-    lang: str = "en"
-
-    def say(self, what: Message) -> None:
-        """Say it in the race's language."""
-        self.progress.said(text(what, self.lang))
-
-    def share(self) -> float:
-        """Return what the next lane may take of the budget, and take its claim off."""
-        share = self.budget.share(self.claims)
-        self.claims = max(0, self.claims - 1)
-        return share
 
 
 def why_absent(
@@ -61,25 +41,34 @@ def why_absent(
 
 def run_contestant(
     contestant: Contestant, course: Course
-) -> tuple[tuple[Outcome, ...], Optional[dict[str, Any]]]:  # noqa: UP045
+) -> tuple[tuple[Outcome, ...], dict[str, Any] | None]:
     """Run one contestant's lanes one after the other, its data made once; also say what a training is."""
+    settings, libraries = course.settings, course.libraries
     outcomes: list[Outcome] = []
     made: list[Any] = []
+    absent = {lane.name: why_absent(contestant, lane, settings, libraries) for lane in contestant.lanes}
+    own = course.begin(sum(1 for reason in absent.values() if reason is None))
+    if contestant.begin is not None:
+        contestant.begin(own)
 
     def data() -> Any:  # noqa: ANN401  # each contestant has its own
         if not made:
             course.say(message("progress-data", contestant=contestant.name))
-            made.append(contestant.data(course.settings, course.libraries))
+            made.append(contestant.data(settings, libraries))
         return made[0]
 
     for lane in contestant.lanes:
-        outcome = _run(contestant, lane, data, outcomes, course)
+        reason = absent[lane.name]
+        if reason is not None:
+            outcome = Outcome(lane, ABSENT, reason=reason)
+        else:
+            outcome = _run(contestant, lane, data, outcomes, course)
         if outcome.reason:
             here = message("progress-lane", contestant=contestant.name, lane=lane.name)
             said = message(f"race-status-{outcome.status}", reason=outcome.reason)
             course.say(message("progress-ended", lane=here, said=said))
         outcomes.append(outcome)
-    training = dict(contestant.training(course.settings, made[0])) if contestant.training and made else None
+    training = dict(contestant.training(settings, made[0])) if contestant.training and made else None
     return tuple(outcomes), training
 
 
@@ -87,49 +76,56 @@ def _run(
     contestant: Contestant, lane: Lane, data: Callable[[], Any], before: list[Outcome], course: Course
 ) -> Outcome:
     settings, libraries = course.settings, course.libraries
-    reason = why_absent(contestant, lane, settings, libraries)
-    if reason is not None:
-        return Outcome(lane, ABSENT, reason=reason)
     try:
         made = data()
     except Exception as error:  # noqa: BLE001  # too little memory, a file that is gone
         return Outcome(lane, FAILED, reason=failed(error))
-    share, left = course.share(), course.budget.left()
-    if left <= 2 * _expected(lane, before):
-        return Outcome(lane, ABSENT, reason=message("no-budget", budget_s=course.budget.seconds))
-    course.progress.lane(contestant.name, lane.name)
     on_card = lane.device == CUDA
     # Another process waits for the card and copies within its training: this one sees neither.
     ours = on_card and lane.library == "torch"
     clock = clock_for(CUDA if ours else CPU, libraries)
+    until, end = course.share()
+    ends = plan(settings, clock.now(), until, end, watched=course.sampler if on_card else None,
+                told=course.progress.repeat)  # fmt: skip
+    expected = _expected(lane, before)
+    if end <= 2 * expected:  # a warm-up, and one that is timed
+        return Outcome(lane, ABSENT, reason=no_time(expected, ends))
+    course.progress.lane(contestant.name, lane.name)
     look = surroundings.look()
     with cores.all_cores(libraries, course.threads), tf32(libraries, allowed=not lane.counts):
+        threads = cores.effective(libraries, lane.library)
         outcome = run_lane(
             lane,
             lambda: contestant.runner(lane, made, settings, libraries),
             clock,
-            plan(
-                settings,
-                clock.now(),
-                share,
-                left,
-                watched=course.sampler if on_card else None,
-                told=course.progress.repeat,
-            ),
+            ends,
             copies=ours,
             progress=course.progress.said,
             profile=_profiler(course, clock) if ours else None,
         )
     if outcome.status != RAN:
         return outcome
-    usage, seen = _seen(course) if on_card else (None, ())
-    warnings = [*surroundings.warnings(look, surroundings.look(), cores.count()), *seen]
-    if lane.device == CPU and cores.usable() < cores.count():
-        warnings.append(message("few-threads", threads=cores.usable(), cores=cores.count()))
+    outcome = replace(outcome, threads=threads)
+    if contestant.threads is not None:
+        outcome = replace(outcome, **contestant.threads(lane, made))
+    usage, seen = _seen(course, outcome) if on_card else (None, ())
+    warnings = [*surroundings.warnings(look, surroundings.look(), cores.count()), *seen, *_few(outcome)]
     return replace(outcome, warnings=(*outcome.warnings, *warnings), usage=usage)
 
 
-def plan(settings: Settings, now: float, share: float, left: float, **more: Any) -> Plan:  # noqa: ANN401
+def _few(outcome: Outcome) -> tuple[Message, ...]:
+    """Say that a CPU lane calculated with fewer threads than it could, or had fewer cores than there are.
+
+    One thread for each core of its own is all of them: see ``cores.threads``.
+    """
+    usable, count = cores.usable(), cores.count()
+    used = usable if outcome.threads is None else min(outcome.threads, usable)
+    if outcome.lane.device != CPU or (usable >= count and used >= cores.threads()):
+        return ()
+    return (message("few-threads", threads=used, cores=count),)
+
+
+def plan(settings: Settings, now: float, share: float, end: float, **more: Any) -> Plan:  # noqa: ANN401
     """Return when a lane that begins now stops."""
     exact = settings.repeats
     found = Plan(
@@ -138,9 +134,10 @@ def plan(settings: Settings, now: float, share: float, left: float, **more: Any)
         least=exact or settings.least,
         most=exact or settings.most,
         target=settings.precision_target,
-        share=share,
         until=now + share,
-        end=now + left,
+        end=now + end,
+        after=AFTER,
+        share_s=share if math.isfinite(share) else None,
         budget_s=settings.budget_s,
     )
     return replace(found, **{key: value for key, value in more.items() if value is not None})
@@ -156,16 +153,20 @@ def _profiler(course: Course, clock: Clock) -> Profile:
     torch = course.libraries["torch"]
 
     def look(work: Callable[[], Any], modelled: Mapping[str, Any] | None, seconds: float) -> Any:  # noqa: ANN401
-        enough = course.budget.left() > PROFILE_FACTOR * seconds + PROFILE_SECONDS
-        return profile.profiled(torch, clock, work if enough else None, modelled)
+        enough = course.own.left() > PROFILE_FACTOR * seconds + PROFILE_SECONDS
+        return profile.profiled(torch, clock, work if enough else None, modelled, seconds)
 
     return look
 
 
-def _seen(course: Course) -> tuple[Optional[dict[str, Any]], tuple[Message, ...]]:  # noqa: UP045
-    if course.sampler is None:
+def _seen(course: Course, outcome: Outcome) -> tuple[dict[str, Any] | None, tuple[Message, ...]]:
+    """Return what the sampler saw of the card during the timed repeats; why, where it saw nothing."""
+    sampler = course.sampler
+    if sampler is None:
         return None, ()
-    cost = course.sampler.cost()
+    usage = sampler.usage(outcome.timings.windows if outcome.timings else ())
+    cost = sampler.cost()
     if cost is not None:
         course.say(cost)
-    return course.sampler.usage(), tuple(course.sampler.warnings())
+    blind = [sampler.reason] if usage is None and sampler.reason else []
+    return usage, (*sampler.notes, *blind, *sampler.warnings())

@@ -21,7 +21,7 @@ from verify.race.sampling import BEGIN, END
 from verify.race.words import message
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
     from types import TracebackType
 
     from verify.race.words import Message
@@ -64,6 +64,7 @@ class Sampler:
         self._ready = False
         self._rest = b""
         self._record: dict[str, Any] | None = None
+        self._seen: dict[str, Any] | None = None
         self._over: weakref.finalize[Any, Any] | None = None
 
     @property
@@ -89,7 +90,7 @@ class Sampler:
 
     def __enter__(self) -> Sampler:  # noqa: PYI034  # Self came with Python 3.11
         """Begin: when this returns the card has been read once, or there is a reason why not."""
-        self._record = None
+        self._record = self._seen = None
         self.start()
         if not self._ready and not self.reason:
             self._get_ready()
@@ -107,9 +108,11 @@ class Sampler:
         self._tell(END)
         self._record = self._hear(self._end_seconds)
 
-    def usage(self) -> dict[str, Any] | None:
-        """Return what was seen of the last lane, as race.json has it."""
-        return self._record and usage.usage(self._record, self._interval_s, self._others)
+    def usage(self, windows: Sequence[tuple[float, float]] = ()) -> dict[str, Any] | None:
+        """Return what was seen of the last lane, as race.json has it; ``windows`` are its timed repeats."""
+        if self._record and self._seen is None:
+            self._seen = usage.usage(self._record, self._interval_s, self._others, windows)
+        return self._seen
 
     def warnings(self) -> list[Message]:
         """Return what must be known of the card before the last lane's times are believed."""

@@ -15,7 +15,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
-from verify.race import nvml
+from verify.race import nvml, users
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -55,15 +55,18 @@ def watch(
     The lane begins when the first reading is done, so that it is never missed.
     """
     spent_before, started = time.process_time(), time.monotonic()
-    counted = card.energy_mj()
+    # The race's own clock: on Linux it is one for all processes, so that its repeats can be found in it.
+    began = time.perf_counter()
+    counted: list[list[Any]] = []
     points: list[list[Any]] = []
-    others = nvml.others(card.pids(), options["parent"])
+    others = users.others(card.pids(), options["parent"])
     listed, lost, keep = started, None, 1
 
     def look() -> None:
         nonlocal lost
         now = time.monotonic() - started
         points.append([now, *card.point()])
+        counted.append([time.monotonic() - started, card.energy_mj()])
         if card.lost and lost is None:
             lost = {"seconds": now, "error": card.lost}
 
@@ -73,9 +76,9 @@ def watch(
         if len(points) == 1:
             send({"begun": True})
         if now - listed >= LIST_SECONDS:
-            others, listed = _most(others, nvml.others(card.pids(), options["parent"])), now
+            others, listed = _most(others, users.others(card.pids(), options["parent"])), now
         if len(points) >= MOST_RAW:
-            points[:] = points[::2]
+            points[:], counted[:] = points[::2], counted[::2]
             keep *= 2
         took, cost = time.monotonic() - now, time.process_time() - spent
         try:
@@ -85,13 +88,13 @@ def watch(
             pass
     # From here on nothing costs the lane anything. One last look, so that a short lane has two.
     cpu_s, elapsed_s = time.process_time() - spent_before, time.monotonic() - started
-    energy = [counted, card.energy_mj()]
     look()
     return {
+        "began": began,
         "points": points,
-        "energy_mj": energy,
+        "energy_mj": counted,
         "limits": card.limits(),
-        "others": _most(others, nvml.others(card.pids(), options["parent"])),
+        "others": _most(others, users.others(card.pids(), options["parent"])),
         "cpu_s": cpu_s,
         "elapsed_s": elapsed_s,
         "lost": lost,

@@ -19,9 +19,10 @@ from typing import TYPE_CHECKING, Any
 from verify.race import cores, machine
 from verify.race.budget import Budget
 from verify.race.contestants import Contestant
-from verify.race.lanes import Lane
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
+from verify.race.outcome import Lane
 from verify.race.process import run
+from verify.race.refused import LaneError
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -35,43 +36,71 @@ LANES = (Lane("cpu", NAME, CPU), Lane("cuda", NAME, CUDA))
 ACCURACY, ACCURACY_TOLERANCE = "accuracy", 0.02  # as for the small network
 STARTUP = "startup_s"
 LONGEST_NAME = 40
+# By which OpenMP and the libraries of linear algebra are told how many threads to take.
+THREADS = (
+    "OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "BLIS_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "OMP_THREAD_LIMIT",
+)  # fmt: skip
 
 
-class ScriptFailed(Exception):  # noqa: N818  # its name is read in the report: what failed is the script
+class ScriptError(LaneError):
     """The script did not do its work: the text says what it said last."""
 
 
 @dataclass(frozen=True)
 class Startup:
-    """Seconds that starting Python and importing torch takes; None where torch is not there."""
+    """What a process like the script's says before any work; None where torch is not there to say it.
+
+    ``seconds``: how long starting Python and importing torch takes. ``threads``: with how many torch
+    calculates in the environment that the script gets.
+    """
 
     seconds: float | None
+    threads: int | None = None
 
 
 def contestant(settings: s.Settings) -> Contestant:
-    """Return the contestant; made when the race begins, its budget counts from here."""
-    budget = Budget(settings.budget_s)
+    """Return the contestant; its part of the budget is told when its turn comes."""
+    own = [Budget(settings.budget_s)]
 
     def runner(lane: Lane, data: Startup, settings: s.Settings, libraries: Libraries) -> ScriptRunner:
         to_come = lane.device == CPU and absent(LANES[1], settings, libraries) is None
-        return ScriptRunner(lane, data, settings, budget, claims=2 if to_come else 1)
+        return ScriptRunner(lane, data, settings, own[0], claims=2 if to_come else 1)
 
     def data(_settings: s.Settings, libraries: Libraries) -> Startup:
-        return startup(budget, libraries)
+        return startup(own[0], libraries)
 
-    return Contestant(NAME, LANES, data, runner, disagreement, absent=absent)
+    def begin(budget: Budget) -> None:
+        own[0] = budget
+
+    return Contestant(NAME, LANES, data, runner, disagreement, absent=absent, begin=begin, threads=threads)
 
 
 def startup(budget: Budget, libraries: Libraries) -> Startup:
     """Measure the start-up without any work; the first finds no files in the cache and does not count."""
     if "torch" not in libraries:
         return Startup(None)
-    argv = [sys.executable, "-c", "import torch"]
+    argv = [sys.executable, "-c", "import torch; print(torch.get_num_threads())"]
     for _ in range(2):
         began = time.perf_counter()
         ended = run(argv, environment(CPU), budget.left())
         seconds = time.perf_counter() - began
-    return Startup(seconds if ended.status == 0 else None)
+    said = ended.stdout.strip()
+    return Startup(seconds, int(said) if said.isdigit() else None) if ended.status == 0 else Startup(None)
+
+
+def threads(_lane: Lane, data: Startup) -> dict[str, Any]:
+    """Return with how many threads the script's libraries calculate, and what the user had set for them.
+
+    Where torch does not say it, it is OpenMP's own variable. A script may choose others for itself.
+    """
+    chosen = {name: os.environ[name] for name in THREADS if os.environ.get(name)}
+    said = environment(CPU)["OMP_NUM_THREADS"].split(",")[0]
+    asked = int(said) if said.isdigit() else None
+    return {
+        "threads": asked if data.threads is None else data.threads,
+        "threads_environment": chosen or None,
+    }
 
 
 class ScriptRunner:
@@ -96,7 +125,7 @@ class ScriptRunner:
         """Return how long the script may take; refuse a run that, by the last one, will not end in time."""
         share = self._budget.share(self._claims)
         if self._last > share or share <= 0:
-            raise ScriptFailed(
+            raise ScriptError(
                 f"one run takes {self._last:.3g} s and {share:.3g} s are left for another: a warm-up and a "
                 "timed run are needed on each device; give a larger --budget, or --only script"
             )
@@ -111,12 +140,12 @@ class ScriptRunner:
             return ended.stdout
         sys.stderr.write(ended.shown(f"{self._script.file} {self._script.device_arg} {self._device}"))
         if ended.status is None:
-            raise ScriptFailed(
+            raise ScriptError(
                 f"it did not end within {share:.3g} s, what its lane had left of the budget: give a larger "
                 "--budget, --only script, or less work in --script-args"
             )
         how = f"exit status {ended.status}" if ended.status > 0 else f"ended by signal {-ended.status}"
-        raise ScriptFailed(f"{how}, its last line: {ended.last_line or 'none'}")
+        raise ScriptError(f"{how}, its last line: {ended.last_line or 'none'}")
 
     def unload(self, result: str) -> str:
         """Do nothing: what the script made is where it put it."""

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from verify.race.stats import ENOUGH_SAMPLES
-
 BUDGET_SECONDS = 60.0
 NAMES = ("network", "fraud", "sweep")
 
@@ -95,17 +93,11 @@ class Settings:
     warmups: int = 1
     seed: int = 20_261_201
     quick: bool = False
-    tf32: bool = False  # both lanes of a ratio calculate in the same precision
     only: tuple[str, ...] = NAMES
     network: Network = field(default_factory=Network)
     fraud: Fraud = field(default_factory=Fraud)
     sweep: Sweep = field(default_factory=Sweep)
     script: Script | None = None
-
-    @property
-    def wanted(self) -> int:
-        """How many repeats an interval needs."""
-        return self.repeats or min(self.most, ENOUGH_SAMPLES)
 
     def document(self) -> dict[str, Any]:
         """Return what race.json says of them, in JSON's own types: it compares equal when read back."""
@@ -132,7 +124,7 @@ def settings_for(
         settings,
         network=replace(settings.network, rows=4_096, test_rows=1_024, epochs=2, least_accuracy=0.2),
         fraud=replace(settings.fraud, rows=20_000, positives=100),
-        sweep=replace(settings.sweep, matmul=(64, 256), step=(16, 256), repeats=3),
+        sweep=replace(settings.sweep, matmul=(64, 256), step=(16, 256)),
     )
 
 

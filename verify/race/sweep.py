@@ -8,16 +8,17 @@ apart. CPU and card take turns at each size, so that a budget that ends early le
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Any, Optional
+from typing import TYPE_CHECKING, Any
 
 from verify.race import guard, stats
 from verify.race.budget import Budget
 from verify.race.crossing import break_even
 from verify.race.device import clock_for
-from verify.race.lanes import INVALID, RAN, failed
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
 from verify.race.operations import OPERATIONS
+from verify.race.outcome import INVALID, RAN
 from verify.race.points import LEAST, SAMPLE_S, UNTIMED, Measured, measured
+from verify.race.refused import failed
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def run(
     budget: Budget,
     progress: Progress,
     *,
-    peak: Optional[Mapping[str, Any]] = None,  # noqa: UP045  # Python 3.9
+    peak: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Measure every operation at every size inside what is left of the budget; return race.json's sweep."""
     reason: Any = absent_reason("torch", CPU, libraries)
@@ -140,15 +141,17 @@ def _expected(points: Sequence[Point], lane: str, flops: float) -> float:
 
 
 def _point(size: int, lane: str, flops: float, found: Measured) -> Point:
-    copy_interval = list(stats.interval(found.copy)[:2]) if found.copy else None
+    low, high, confidence = stats.interval(found.copy) if found.copy else (None, None, None)
     return {
         "size": size,
         "lane": lane,
         "seconds": found.seconds,
         "interval": list(found.interval),
+        "confidence": found.confidence,
         "samples": list(found.samples),
         "copy_s": statistics.median(found.copy) if found.copy else None,
-        "copy_interval": copy_interval,
+        "copy_interval": None if low is None else [low, high],
+        "copy_confidence": confidence,
         "flops": flops,
         "status": RAN,
     }

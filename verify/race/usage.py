@@ -2,9 +2,11 @@
 
 A record is what the sampler's process sends when a lane ends::
 
-    {points: [[t_s, utilisation_pct, memory_mib, power_w, sm_mhz, temperature_c, reasons_mask] …],
-     energy_mj: [before, after], limits: {power_w, power_default_w, slowdown_c}, others,
+    {began, points: [[t_s, utilisation_pct, memory_mib, power_w, sm_mhz, temperature_c, reasons_mask] …],
+     energy_mj: [[t_s, counted] …], limits: {power_w, power_default_w, slowdown_c}, others,
      cpu_s, elapsed_s, lost: null | {seconds, error}}
+
+``began`` is by the race's clock (time.perf_counter), every t_s in seconds from there.
 
 Reasons: the bits of nvmlClocksEventReason* (nvmlClocksThrottleReason* before branch 535), NVIDIA's NVML API
 reference, group NvmlClocksEventReasons; board_limit and reliability as nvidia-ml-py 13.615 numbers them.
@@ -15,6 +17,7 @@ from __future__ import annotations
 import statistics
 from typing import TYPE_CHECKING, Any
 
+from verify.race import energy
 from verify.race.words import message
 
 if TYPE_CHECKING:
@@ -26,7 +29,6 @@ MOST_POINTS = 600
 COST_LIMIT = 0.02  # of one core
 CLOCK_CHANGED = 0.10  # of the highest clock: a few steps of boost are no change
 CAPPED = 0.99  # of the default limit: what is a rounding away from it is not capped
-WHOLE = 0.95  # of the time that must have been seen for a sum over it
 OFTEN = 0.05  # of the readings: the hardware's slowdown may show for a moment when clocks change (NVIDIA)
 
 IDLE = 0x1
@@ -43,17 +45,20 @@ REASONS = {
     0x200: "board_limit",
     0x400: "reliability",
 }
-_TIME, _UTILISATION, _MEMORY, _POWER, _CLOCK, _TEMPERATURE, _REASONS = range(7)
+_TIME, _UTILISATION, _MEMORY, _, _CLOCK, _TEMPERATURE, _REASONS = range(7)
 
 
-def usage(record: Mapping[str, Any], interval_s: float, others: int | None = None) -> dict[str, Any]:
-    """Return the lane's usage as race.json has it; ``others`` as the host counted them goes before NVML's."""
+def usage(
+    record: Mapping[str, Any],
+    interval_s: float,
+    others: int | None = None,
+    windows: Sequence[tuple[float, float]] = (),
+) -> dict[str, Any]:
+    """Return the lane's usage as race.json has it; ``others`` as the host counted them goes before NVML's.
+
+    ``windows``: when the timed repeats began and ended; energy and mean power are of them alone.
+    """
     points = record["points"]
-    joules, source = energy(record)
-    watts = integrate(points)
-    mean = watts[0] / watts[1] if watts else None
-    if mean is None and joules is not None and record["elapsed_s"] > 0:
-        mean = joules / record["elapsed_s"]
     busy = column(points, _UTILISATION)
     return {
         "interval_s": _interval(points, interval_s),
@@ -61,9 +66,7 @@ def usage(record: Mapping[str, Any], interval_s: float, others: int | None = Non
         "utilisation": {"median": statistics.median(busy), "max": max(busy)} if busy else None,
         "memory_mib_max": max(column(points, _MEMORY), default=None),
         "temperature_c_max": max(column(points, _TEMPERATURE), default=None),
-        "power_w_mean": mean,
-        "energy_j": joules,
-        "energy_from": source,
+        **energy.timed(record, windows),
         "throttle": throttle(points),
         "clock_mhz": clock(points),
         "others": record["others"] if others is None else others,
@@ -100,33 +103,6 @@ def sampled(seen: Mapping[str, Any], record: Mapping[str, Any]) -> Message | Non
     return message(
         "sampled", count=len(record["points"]), interval_s=seen["interval_s"], share=seen["cost_share"]
     )
-
-
-def energy(record: Mapping[str, Any]) -> tuple[float | None, str | None]:
-    """Return the joules of the lane and where they are from.
-
-    The card's own counter (millijoules since the driver was loaded), unless it is missing, stood still or
-    went back; then the power over time, unless a part of that is missing.
-    """
-    before, after = record["energy_mj"]
-    if before is not None and after is not None and after > before:
-        return (after - before) / 1000, "counter"
-    summed = integrate(record["points"])
-    if summed is None:
-        return None, None
-    return summed[0], "integrated"
-
-
-def integrate(points: Sequence[Sequence[Any]]) -> tuple[float, float] | None:
-    """Return the joules by trapezoids and the seconds that they cover; None where too much is missing."""
-    joules = seconds = 0.0
-    for one, two in zip(points, points[1:]):  # noqa: B905,RUF007  # Python 3.9 has neither strict nor pairwise
-        step = two[_TIME] - one[_TIME]
-        if one[_POWER] is not None and two[_POWER] is not None:
-            joules += step * (one[_POWER] + two[_POWER]) / 2
-            seconds += step
-    span = points[-1][_TIME] - points[0][_TIME] if points else 0.0
-    return (joules, seconds) if span > 0 and seconds >= WHOLE * span else None
 
 
 def throttle(points: Sequence[Sequence[Any]]) -> list[str] | None:

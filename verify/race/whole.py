@@ -5,11 +5,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from verify.race import SCHEMA, contestants, cores, judging, machine, running, sweep
+from verify.race import SCHEMA, contestants, cores, judging, machine, running, sweep, wake
+from verify.race.course import Course
 from verify.race.device import card_uuid, tf32
 from verify.race.libraries import CUDA
 from verify.race.sampler import Sampler
 from verify.race.sentence import sentence
+from verify.race.words import message, text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from verify.race.settings import Settings
 
 SWEEP = "sweep"
+# The name in the evidence, which may be published: never the machine's own unless somebody gives it.
+THIS_MACHINE = "this machine"
 SWEEP_CLAIMS = 2  # the sweep has two operations
 
 
@@ -29,14 +33,17 @@ def run(
     budget: Budget,
     progress: Progress,
     *,
-    host: str = "here",
+    host: str = THIS_MACHINE,
     image_digest: str | None = None,
     prices: Mapping[str, Any] | None = None,
     others: int | None = None,
     lang: str = "en",
 ) -> dict[str, Any]:
     """Run it and return the document."""
+    wake_s = _wake(libraries, budget, progress, lang)  # first: from then on this process keeps the card awake
     card = machine.card(uuid=card_uuid(libraries))
+    if card is not None:
+        card["wake_s"] = wake_s
     race: dict[str, Any] = {
         "schema": SCHEMA,
         "host": host,
@@ -59,7 +66,7 @@ def run(
         if running.why_absent(contestant, lane, settings, libraries) is None
     ]
     swept = SWEEP in settings.only
-    course = running.Course(
+    course = Course(
         settings, libraries, budget, progress, len(ready) + (SWEEP_CLAIMS if swept else 0), lang=lang
     )
     on_card = any(lane.device == CUDA for lane in ready)
@@ -82,7 +89,15 @@ def run(
     return race
 
 
-def _sweep(course: running.Course, peak: Mapping[str, Any] | None) -> dict[str, Any]:
+def _wake(libraries: Libraries, budget: Budget, progress: Progress, lang: str) -> float | None:
+    """Return how long the card takes to wake; None without one that torch can use."""
+    if "torch" not in libraries or libraries["torch"].version.cuda is None or not machine.listed():
+        return None
+    progress.said(text(message("progress-wake"), lang))
+    return wake.seconds(budget.left())
+
+
+def _sweep(course: Course, peak: Mapping[str, Any] | None) -> dict[str, Any]:
     """Return the sweep, calculated with as many cores and digits as the lanes."""
     libraries = course.libraries
     with cores.all_cores(libraries, course.threads), tf32(libraries, allowed=False):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
+from verify.race import RACE_VERSION
 from verify.race.budget import Budget
 from verify.race.clock import Timings
 from verify.race.contestants import Contestant
-from verify.race.lanes import Lane, Outcome
+from verify.race.course import Course
 from verify.race.libraries import CPU, CUDA, Libraries
-from verify.race.running import Course
+from verify.race.outcome import Lane, Outcome
 from verify.race.settings import Settings
 from verify.race.words import Message, message
 
@@ -157,7 +158,7 @@ def race(contestants: list[dict[str, Any]], **more: Any) -> dict[str, Any]:
     document = {
         "schema": 2, "host": "here", "simulated": False, "image_digest": "sha256:1",
         "taken_at": "2026-12-01T00:00:00Z", "elapsed_s": 10.0, "budget_s": 60.0,
-        "versions": {"race": 2, "python": "3.11.2", "torch": "2.13.0", "cuda": None},
+        "versions": {"race": RACE_VERSION, "python": "3.11.2", "torch": "2.13.0", "cuda": None},
         "cpu": {"model": "A CPU", "cores": 4, "usable_cores": 2, "threads": 2, "affinity_cores": 2,
                 "quota_cores": None, "load_1m": 0.0, "swap_used_mib": 0, "memory_mib": 8000},
         "card": {"name": "A card", "driver": "550.1", "memory_mib": 1, "count": 1, "uuid": None,

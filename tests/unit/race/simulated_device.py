@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from verify.race.clock import Clock
-from verify.race.lanes import Lane
 from verify.race.libraries import CPU, CUDA
+from verify.race.outcome import Lane
 
 CPU_LANE = Lane("cpu", "torch", CPU, "float32")
 CUDA_LANE = Lane("cuda", "torch", CUDA, "float32")

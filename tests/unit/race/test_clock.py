@@ -72,25 +72,41 @@ def test_noise_is_repeated_until_the_share_is_used_or_there_are_enough() -> None
 
 
 def test_the_fewest_are_made_beyond_the_share() -> None:
-    timings, ended, _ = queued([4.0], Plan(share=5.0, until=5.0))
+    timings, ended, _ = queued([4.0], Plan(until=5.0))
     assert (len(timings.samples), ended) == (3, "budget")
 
 
-def test_a_repeat_longer_than_the_whole_share_is_the_only_one() -> None:
-    timings, ended, _ = queued([6.0], Plan(share=5.0, until=5.0))
-    assert (len(timings.samples), ended) == (1, "budget")
+def test_the_last_moment_is_the_end_of_the_fewest_too() -> None:
+    timings, ended, _ = queued([4.0], Plan(until=50.0, end=45.0))
+    assert (len(timings.samples), ended) == (2, "budget"), "9 s for a start and 4 s for each, the warm-up too"
 
 
-def test_the_end_of_the_race_is_the_end() -> None:
-    timings, ended, _ = queued([4.0], Plan(share=50.0, until=50.0, end=45.0))
-    assert (len(timings.samples), ended) == (2, "budget")
+def test_what_follows_the_repeats_must_fit_as_well() -> None:
+    for after, made in ((0.0, 4), (1.0, 3)):
+        timings, _, _ = queued([4.0], Plan(until=65.0, least=1, target=0.0, after=after))
+        assert len(timings.samples) == made
 
 
 def test_where_no_repeat_could_end_none_is_begun() -> None:
-    with pytest.raises(NoTimeError):
-        queued([30.0, 20.0], Plan(share=50.0, until=50.0, end=50.0))
-    timings, ended, _ = queued([30.0, 20.0], Plan(share=60.0, until=60.0, end=60.0))
+    with pytest.raises(NoTimeError) as refused:
+        queued([30.0, 20.0], Plan(until=50.0, end=50.0))
+    assert refused.value.seconds == pytest.approx(15.0, abs=1e-4)
+    timings, ended, _ = queued([30.0, 20.0], Plan(until=60.0, end=60.0))
     assert (len(timings.samples), ended) == (1, "budget"), "a first call may take twice as long"
+
+
+def test_a_median_is_asked_for_at_a_few_numbers_of_repeats_and_not_after_each() -> None:
+    steady_from = [1.0, *[1.0, 1.2, 1.0, 0.8, 1.0, 1.0], *[1.0] * 94]
+    timings, ended, _ = queued(list(steady_from), Plan())
+    assert (len(timings.samples), ended) == (13, "precise")
+    assert timings.looks == (6, 9, 13, 20, 30, 45, 67, 100)
+    assert queued([1.0], Plan(least=9, most=9))[0].looks == (), "an exact number is looked at once"
+
+
+def test_when_each_repeat_was_is_kept() -> None:
+    timings, _, _ = queued([7.0, 1.0, 2.0], Plan(least=2, most=2))
+    # A start takes 9 s: the warm-up ends at 16, then 9 + 1 and 9 + 2.
+    assert timings.windows == pytest.approx([(25.0, 26.0), (35.0, 37.0)], abs=1e-3)
 
 
 def test_a_repeat_is_told_with_the_interval_so_far_and_watched() -> None:

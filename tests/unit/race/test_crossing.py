@@ -16,6 +16,7 @@ def both(
 ) -> list[Point]:
     """Measure one size of both lanes; ``spread`` is how far the intervals reach, relatively."""
     common = {"size": size, "flops": 1.0, "status": "ran"}
+    common |= {"confidence": 0.98, "copy_confidence": 0.98}
     ours = {"lane": "cpu", "seconds": cpu, "interval": [cpu * (1 - spread), cpu * (1 + spread)]}
     theirs = {"lane": "cuda", "seconds": card, "interval": [card * (1 - spread), card * (1 + spread)]}
     return [{**common, **ours, "copy_s": None}, {**common, **theirs, "copy_s": copy_s, **more}]

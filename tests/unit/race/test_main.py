@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.race import fakes
+from verify.race import RACE_VERSION
 from verify.race import __main__ as program
-from verify.race.lanes import Outcome
 from verify.race.markdown import markdown
+from verify.race.outcome import Outcome
 from verify.race.settings import Settings, settings_for
 from verify.race.words import message
 
@@ -187,7 +188,7 @@ def test_a_machine_without_any_library_says_so_and_fails(capsys: pytest.CaptureF
     assert race["sentence"].startswith("Nothing was measured: torch is not installed")
     assert race["schema"] == 2
     assert set(race["versions"].values()) == {
-        2,
+        RACE_VERSION,
         platform.python_version(),
         race["versions"]["nvidia-ml-py"],
         None,

@@ -7,7 +7,8 @@ import pytest
 from tests.unit.race import fakes
 from verify.race import cores, running
 from verify.race.clock import Clock, Plan
-from verify.race.lanes import Lane, Outcome, run_lane
+from verify.race.lanes import run_lane
+from verify.race.outcome import Lane, Outcome
 from verify.race.settings import Settings
 from verify.race.words import message, text
 

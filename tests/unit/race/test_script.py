@@ -15,6 +15,7 @@ import pytest
 from tests.unit.race import fakes
 from verify.race import machine, options, running, script
 from verify.race.budget import Budget
+from verify.race.course import Course
 from verify.race.judging import judge
 from verify.race.libraries import CPU
 from verify.race.options import UsageError
@@ -22,7 +23,7 @@ from verify.race.settings import Script, Settings
 from verify.race.words import text
 
 if TYPE_CHECKING:
-    from verify.race.lanes import Outcome
+    from verify.race.outcome import Outcome
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = ROOT / "docs" / "your-own-script.md"
@@ -37,7 +38,7 @@ print(json.dumps({"accuracy": 0.5 if "cuda" in sys.argv[-1] and "bad" in sys.arg
 def settings(tmp_path: Path, code: str = TRAIN, *args: str, **more: Any) -> Settings:
     file = tmp_path / "train.py"
     file.write_text(code)
-    return Settings(script=Script(str(file), args=args), only=(), **{"repeats": 2, "budget_s": None, **more})
+    return Settings(script=Script(str(file), args=args), only=(), **{"repeats": 3, "budget_s": None, **more})
 
 
 def race(
@@ -45,7 +46,7 @@ def race(
 ) -> tuple[tuple[Outcome, ...], dict[str, Any]]:
     monkeypatch.setattr(machine, "card", lambda: card)
     contestant = script.contestant(chosen)
-    course = running.Course(
+    course = Course(
         chosen, fakes.libraries(None), Budget(chosen.budget_s), cast("Any", fakes.Silent()), claims=2
     )
     outcomes, training = running.run_contestant(contestant, course)

@@ -10,14 +10,15 @@ from tests.unit.race.simulated_device import CPU_LANE, CUDA_LANE, SimulatedDevic
 from verify.race.clock import Plan
 from verify.race.contestants import Contestant
 from verify.race.judging import judge
-from verify.race.lanes import INVALID, RAN, run_lane
+from verify.race.lanes import run_lane
 from verify.race.libraries import CUDA
+from verify.race.outcome import INVALID, RAN
 from verify.race.settings import settings_for
 from verify.race.why import reasons
 
 if TYPE_CHECKING:
     from verify.race.clock import Clock
-    from verify.race.lanes import Outcome
+    from verify.race.outcome import Outcome
 
 PLAN = Plan(least=6, most=6)
 CONTESTANT = Contestant("network", (CPU_LANE, CUDA_LANE), lambda *_: None, lambda *_: None, lambda *_: None)  # type: ignore[arg-type]
