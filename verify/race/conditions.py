@@ -86,6 +86,8 @@ def _card(card: Mapping[str, Any] | None) -> list[Message]:
     ):
         if value is not None:
             found.append(message(name, **{key: value}))
+    if card.get("wake_s") is not None:
+        found.append(message("race-card-wake", time=duration(card["wake_s"])))
     peak = card.get("peak") or {}
     if peak.get("float32_tflops") is not None:
         values = {"tflops": peak["float32_tflops"], "source": peak.get("source")}

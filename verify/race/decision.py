@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from verify.race.phrases import HOUR, significant
+from verify.race.phrases import HOUR, money, significant
 from verify.race.price import Bill, bill, costs
 from verify.race.why import reasons
 from verify.race.words import Message, message
@@ -59,31 +59,68 @@ def _decide(contestant: Mapping[str, Any], race: Mapping[str, Any], why: Sequenc
     found = bill(contestant, race.get("prices"))
     if found is None:
         return message("decision-no-interval")
-    if found.priced:
-        return _by_money(found)
+    if found.price_ratio is not None:
+        return _by_money(found, found.price_ratio)
+    if found.cpu_hour or found.card_hour:
+        return _one_price(found)
     return _by_time(found, contestant, race, {reason["id"] for reason in why})
 
 
-def _by_money(found: Bill) -> Message:
-    price_ratio = found.price_ratio
-    if price_ratio is None or price_ratio >= found.high:
-        return message("decision-not-price", **costs(found))
-    if price_ratio <= 1 <= found.low:  # no dearer by the hour, and faster
+def _by_money(found: Bill, price_ratio: float) -> Message:
+    ratios = (found.low, found.ratio, found.high)
+    if price_ratio <= 1 <= found.low:  # no dearer by the hour, and no slower
         return message("decision-take", **costs(found))
-    count, careful = (
-        pays_above(found.card_s * r, found.card_s, price_ratio) for r in (found.ratio, found.low)
-    )
-    if count is None or careful is None:
-        ends = {"low": found.low, "high": found.high}
+    if price_ratio >= found.high:
+        # No training is cheaper on the card; but where its hour is, a day that does not use one up may be.
+        slower = [1 / ratio for ratio in ratios if ratio > 0]
+        below = _span(found.cpu_s, slower, 1 / price_ratio) if price_ratio < 1 else None
+        name = "decision-below-trainings" if below else "decision-not-price"
+        return message(name, count=_count(below)) if below else message(name, **costs(found))
+    if price_ratio < min(1, found.low):
+        return message("decision-take-cheaper", **costs(found))
+    above = _span(found.card_s, ratios, price_ratio) if price_ratio < found.low else None
+    if above is None:
+        ends = {"low": found.low, "high": found.high, "sure": found.sure}
         return message("decision-undecided-price", price_ratio=significant(price_ratio), **ends)
-    if careful == 0:
+    if above[1] == 0:
         return message("decision-take", **costs(found))
-    most = _rounded_up(max(count, careful))
-    return message("decision-above-trainings", count=int(significant(count)), careful=most)
+    return message("decision-above-trainings", count=_count(above))
+
+
+def _span(mine_s: float, times_as_long: Sequence[float], price_ratio: float) -> tuple[int, int] | None:
+    """Return above how many trainings a day one side always wins, over the ratio's interval.
+
+    ``times_as_long`` is what the other side takes of ``mine_s``, ``price_ratio`` what my hour costs of its.
+    None where at one end it never wins.
+    """
+    found = [pays_above(mine_s * times, mine_s, price_ratio) for times in times_as_long]
+    known = [count for count in found if count is not None]
+    if len(known) < len(found):
+        return None
+    return min(known), max(known)
+
+
+def _count(ends: tuple[int, int]) -> Message:
+    """Return a number of trainings, rounded outwards; a span where its ends are not the same."""
+    low, high = int(significant(ends[0])), _rounded_up(ends[1])
+    return message("count-span", low=low, high=high) if low < high else message("count", low=high)
+
+
+def _one_price(found: Bill) -> Message:
+    """Say what the one price is worth: where the other one would turn the decision. It is no verdict."""
+    ratio = significant(found.ratio, 3)
+    if found.cpu_hour:
+        flips = [found.cpu_hour * times for times in (found.low, found.ratio, found.high)]
+        name = "decision-one-price-cpu"
+    else:
+        flips = [(found.card_hour or 0) / times for times in (found.high, found.ratio, found.low)]
+        name = "decision-one-price-card"
+    low, flip, high = (money(price, found.currency) for price in flips)
+    return message(name, low=low, flip=flip, high=high, ratio=ratio)
 
 
 def _rounded_up(count: int) -> int:
-    """Return a number of two digits that is no smaller: what is to be certain is not rounded down."""
+    """Return a number of two digits that is no smaller: the end of a span is not rounded into it."""
     step = int(10 ** max(0, len(str(count)) - 2))
     return -(-count // step) * step
 

@@ -1,4 +1,8 @@
-"""Figures as a person reads them: seconds in the unit that fits, with the language's own decimal sign."""
+"""Figures on axes, beside bars and in the live line: short, and seconds never become minutes.
+
+A scale's marks are seconds and parts of them, so that they can be compared; sentences and tables say a time
+as a person would, which is in phrases.py.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""What sentences are made of: a time, a title, a list; as messages, so that any language says them."""
+"""What sentences and tables are made of: a time, a title, a list; as messages that any language says.
+
+A time is in the unit that a person would say, up to hours; what an axis or a live line needs: figures.py.
+"""
 
 from __future__ import annotations
 
@@ -14,12 +17,15 @@ MINUTE, HOUR = 60.0, 3600.0
 # From here on minutes and hours are easier to read than seconds.
 MINUTES_FROM, HOURS_FROM = 3 * MINUTE, 3 * HOUR
 MOST_DECIMALS = 12
+_SMALL = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
+HERE = "here"  # the name of a race that nobody gave one
 
 
 def duration(seconds: float) -> Message:
     """Return a time in the unit in which a person would say it."""
     if seconds < 1:
-        return message("milliseconds", value=significant(seconds * 1000, 3))
+        unit, factor = next((u for u in _SMALL if seconds * u[1] >= 1), _SMALL[0 if not seconds else -1])
+        return message(unit, value=significant(seconds * factor, 3))
     if seconds < MINUTES_FROM:
         return message("seconds", value=significant(seconds, 3))
     if seconds < HOURS_FROM:
@@ -44,6 +50,11 @@ def title(name: str) -> Message | str:
     """Return what a contestant is called in a sentence; its name where it has no other."""
     known = f"title-{name}"
     return message(known) if known in catalogue("en") else name
+
+
+def host_title(host: str) -> Message | str:
+    """Return what a host is called in a title: its name, or this machine."""
+    return message("this-machine") if host == HERE else host
 
 
 def shown(value: Mapping[str, object] | str, lang: str) -> str:

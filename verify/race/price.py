@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.race.phrases import HOUR, duration, money, significant
-from verify.race.shares import interval_of, lane_of
+from verify.race.shares import interval_of, lane_of, sure
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Bill:
     card_hour: float | None
     currency: str
     card_joules: float | None  # the card alone, without the machine around it
+    sure: Message | str = ""  # the interval's confidence
 
     @property
     def priced(self) -> bool:
@@ -60,28 +61,24 @@ class Bill:
 
 
 def bill(contestant: Mapping[str, Any], prices: Mapping[str, Any] | None) -> Bill | None:
-    """Return what a contestant's training costs; None where no card was compared, or no interval is known.
-
-    The race's ratio has its interval from the repeats; that of the ratio with the copy counted is as wide.
-    """
+    """Return what a contestant's training costs; None where no card was compared, or no interval is known."""
     cpu = lane_of(contestant, contestant.get("ratio_against"))
     card = lane_of(contestant, contestant.get("ratio_card"))
     ratio, interval = contestant.get("ratio"), interval_of(contestant)
     if cpu is None or card is None or not ratio or not interval:
         return None
     known = prices or {}
-    cpu_s, card_s = waited(cpu), waited(card)
-    with_copy = cpu_s / card_s
     return Bill(
-        cpu_s=cpu_s,
-        card_s=card_s,
-        ratio=with_copy,
-        low=with_copy * interval[0] / ratio,
-        high=with_copy * interval[1] / ratio,
+        cpu_s=waited(cpu),
+        card_s=waited(card),
+        ratio=float(ratio),
+        low=interval[0],
+        high=interval[1],
         cpu_hour=known.get("cpu_per_hour"),
         card_hour=known.get("card_per_hour"),
         currency=str(known.get("currency") or "EUR"),
         card_joules=_joules(card),
+        sure=sure(contestant),
     )
 
 
@@ -111,7 +108,7 @@ def lines(found: Bill) -> list[Message]:
     if found.card_joules is not None:
         said.append(message("energy-thousand", kwh=THOUSAND * found.card_joules / JOULES_PER_KWH))
     flip = {key: significant(getattr(found, key), 3) for key in ("ratio", "low", "high")}
-    said.append(message("price-flip", **flip))
+    said.append(message("price-flip", **flip, sure=found.sure))
     return said
 
 

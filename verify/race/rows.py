@@ -13,16 +13,12 @@ from verify.race.words import Message, catalogue, message, text
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from verify.race.notes import Notes
+
 DASH = "-"
 RESULT_COLUMNS = ("contestant", "cpu", "card", "ratio", "copy", "cost", "sentence")
 LANE_COLUMNS = ("contestant", "lane", "median", "interval", "first", "copies", "quality")
 SIZE_COLUMNS = ("operation", "size", "cpu", "card", "with-copy")
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]], lang: str) -> list[str]:
-    """Return a Markdown table under the columns' names."""
-    head = [text(message(f"race-column-{column}"), lang) for column in columns]
-    return [_row(head), _row(["---"] * len(columns)), *map(_row, rows)]
 
 
 def time_cell(seconds: float | None, lang: str) -> str:
@@ -31,19 +27,24 @@ def time_cell(seconds: float | None, lang: str) -> str:
 
 
 def result_row(
-    contestant: Mapping[str, Any], prices: Mapping[str, Any] | None, said: Sequence[Message], lang: str
+    contestant: Mapping[str, Any],
+    prices: Mapping[str, Any] | None,
+    said: Sequence[Message],
+    notes: Notes,
+    lang: str,
 ) -> list[str]:
     """Return who took how long, the ratio with its interval, the share of the copy, the cost, and why."""
     card = shares.lane_of(contestant, contestant.get("ratio_card")) or _first_card(contestant)
     cpu = shares.lane_of(contestant, contestant.get("ratio_against")) or best_cpu(contestant)
     compared = contestant.get("ratio") is not None
     why = [text(part, lang) for part in said] if compared else []
-    why = why or [shown(reason, lang) for reason in no_card(contestant)]
+    noted = [lane["reason"] for lane in contestant["lanes"]]  # the card's cell refers to it
+    why = why or [shown(reason, lang) for reason in no_card(contestant) if reason not in noted]
     copied = shares.shares(card, None).copy if card and card["status"] == RAN else None
     return [
         shown(title(contestant["name"]), lang),
-        time_cell(waited(cpu), lang) if cpu and cpu["status"] == RAN else _status(cpu, lang),
-        time_cell(waited(card), lang) if card and card["status"] == RAN else _status(card, lang),
+        time_cell(waited(cpu), lang) if cpu and cpu["status"] == RAN else _said_of(cpu, notes),
+        time_cell(waited(card), lang) if card and card["status"] == RAN else _said_of(card, notes),
         _ratio(contestant, lang),
         DASH if copied is None else text(message("percent", share=copied), lang),
         _cost(contestant, prices, lang),
@@ -51,13 +52,13 @@ def result_row(
     ]
 
 
-def lane_row(contestant: Mapping[str, Any], lane: Mapping[str, Any], lang: str) -> list[str]:
+def lane_row(contestant: Mapping[str, Any], lane: Mapping[str, Any], notes: Notes, lang: str) -> list[str]:
     """Return what a lane measured, or why it did not."""
     how = [lane["library"], *([lane["precision"]] if lane.get("precision") else [])]
     name = "race-lane" if lane.get("counts", True) else "race-lane-apart"
     cells = [contestant["name"], text(message(name, lane=lane["name"], how=how), lang)]
     if lane["status"] != RAN:
-        return [*cells, _status(lane, lang), *[DASH] * (len(LANE_COLUMNS) - len(cells) - 1)]
+        return [*cells, notes.status(lane), *[DASH] * (len(LANE_COLUMNS) - len(cells) - 1)]
     first = (lane.get("warmups") or [None])[0]
     copies = [time_cell(lane.get(key), lang) for key in ("transfer_in", "transfer_out")]
     return [
@@ -70,7 +71,7 @@ def lane_row(contestant: Mapping[str, Any], lane: Mapping[str, Any], lang: str) 
     ]
 
 
-def size_rows(operation: Mapping[str, Any], lang: str) -> list[list[str]]:
+def size_rows(operation: Mapping[str, Any], notes: Notes, lang: str) -> list[list[str]]:
     """Return the times of an operation of the sweep, a row a size."""
     rows = []
     name = text(message(f"race-{operation['name']}"), lang)
@@ -81,35 +82,28 @@ def size_rows(operation: Mapping[str, Any], lang: str) -> list[list[str]]:
         both = None if copied is None or alone is None else alone + copied
         times = ((cpu, cpu.get("seconds")), (card, alone), (card, both))
         cells = [
-            time_cell(seconds, lang) if point.get("status") in {None, RAN} else _status(point, lang)
+            time_cell(seconds, lang) if point.get("status") in {None, RAN} else notes.status(point)
             for point, seconds in times
         ]
         rows.append([name, text(message("whole", value=size), lang), *cells])
     return rows
 
 
-def _row(cells: Sequence[str]) -> str:
-    """Return a row; what would end a cell or a line inside it is kept from it."""
-    return f"| {' | '.join(' '.join(cell.splitlines()).replace('|', chr(92) + '|') for cell in cells)} |"
-
-
 def _first_card(contestant: Mapping[str, Any]) -> Mapping[str, Any] | None:
     return next((x for x in contestant["lanes"] if x["device"] == CUDA and x.get("counts", True)), None)
 
 
-def _status(lane: Mapping[str, Any] | None, lang: str) -> str:
-    if lane is None:
-        return DASH
-    reason = shown(lane["reason"], lang) if lane.get("reason") else DASH
-    return text(message(f"race-status-{lane['status']}", reason=reason), lang)
+def _said_of(lane: Mapping[str, Any] | None, notes: Notes) -> str:
+    return DASH if lane is None else notes.status(lane)
 
 
 def _ratio(contestant: Mapping[str, Any], lang: str) -> str:
-    ratio, interval = contestant.get("ratio"), shares.interval_of(contestant)
+    ratio, interval = contestant.get("ratio"), shares.shown_interval(contestant)
     if ratio is None or not interval:
         return DASH if ratio is None else text(message("number", value=significant(ratio)), lang)
     low, high = (significant(end, 3) for end in interval)
-    return text(message("race-ratio", ratio=significant(ratio, 3), low=low, high=high), lang)
+    sure = shares.sure(contestant)
+    return text(message("race-ratio", ratio=significant(ratio, 3), low=low, high=high, sure=sure), lang)
 
 
 def _cost(contestant: Mapping[str, Any], prices: Mapping[str, Any] | None, lang: str) -> str:

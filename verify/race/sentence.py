@@ -76,8 +76,9 @@ def no_card(contestant: Mapping[str, Any]) -> list[Message]:
         return []
     if lane["reason"]:
         return [lane["reason"]]
-    on_cpu = (w for x in contestant["lanes"] if x["device"] != CUDA for w in wrong(x))
-    return wrong(lane) or list(on_cpu)
+    on_cpu = [w for x in contestant["lanes"] if x["device"] != CUDA for w in wrong(x)]
+    told = contestant.get("ratio_reason")
+    return wrong(lane) or on_cpu or ([told] if told else [])
 
 
 def wrong(lane: Mapping[str, Any]) -> list[Message]:
@@ -105,7 +106,7 @@ def _alone(contestants: Sequence[Mapping[str, Any]], cpu: Mapping[str, Any], lan
     what = joined(said, lang)
     if not threads:
         return text(message("on-cpu", what=what), lang)
-    return text(message("on-cpu-one" if threads == 1 else "on-cpu-many", what=what, threads=threads), lang)
+    return text(message("on-cpu-threads", what=what, threads=threads), lang)
 
 
 def _why_no_card(contestants: Sequence[Mapping[str, Any]], lang: str) -> str:

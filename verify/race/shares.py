@@ -103,15 +103,37 @@ def lane_of(contestant: Mapping[str, Any], name: str | None) -> Json | None:
 
 
 def interval_of(contestant: Mapping[str, Any]) -> tuple[float, float] | None:
-    """Return the interval of a contestant's ratio; None where too few repeats stand behind either side."""
+    """Return the interval of a contestant's ratio; None where too few repeats stand behind it."""
     found = contestant.get("ratio_interval")
     if contestant.get("ratio") is None or not found:
         return None
-    for name in (contestant.get("ratio_against"), contestant.get("ratio_card")):
-        confidence = (lane_of(contestant, name) or {}).get("confidence")
-        if confidence is not None and confidence < LEAST_CONFIDENCE:
-            return None
+    if any(confidence < LEAST_CONFIDENCE for confidence in _confidences(contestant)):
+        return None
     return float(found[0]), float(found[1])
+
+
+def shown_interval(contestant: Mapping[str, Any]) -> tuple[float, float] | None:
+    """Return the ratio's interval as it may be printed: any that has its confidence beside it."""
+    found = contestant.get("ratio_interval")
+    if contestant.get("ratio_confidence") is None or contestant.get("ratio") is None or not found:
+        return interval_of(contestant)
+    return float(found[0]), float(found[1])
+
+
+def sure(contestant: Mapping[str, Any]) -> Message | str:
+    """Return with which confidence the ratio lies in its interval, to stand behind it; nothing if unknown."""
+    confidence = contestant.get("ratio_confidence")
+    return "" if confidence is None else message("sure", share=confidence)
+
+
+def _confidences(contestant: Mapping[str, Any]) -> list[float]:
+    """Return the ratio's own confidence; of an older race, that has none, those of its two lanes."""
+    own = contestant.get("ratio_confidence")
+    if own is not None:
+        return [float(own)]
+    names = (contestant.get("ratio_against"), contestant.get("ratio_card"))
+    found = [(lane_of(contestant, name) or {}).get("confidence") for name in names]
+    return [float(one) for one in found if one is not None]
 
 
 def _launch(lane: Mapping[str, Any]) -> tuple[float | None, str | None]:

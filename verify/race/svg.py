@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race.conditions import conditions
 from verify.race.drawing import Canvas
+from verify.race.phrases import host_title
 from verify.race.sentence import sentence
 from verify.race.svg_bars import bars, lane_texts
 from verify.race.svg_busy import busy, busy_texts
@@ -28,14 +29,14 @@ def svg(
     ``alone`` is False where the title, the sentence and the conditions stand around the picture already.
     """
     canvas = Canvas(width, prefix)
-    title = text(message("race-title", host=race["host"]), lang)
+    title = text(message("race-title", host=host_title(race["host"])), lang)
     if alone:
         canvas.say(title, "head")
         canvas.y += 8
     if race["simulated"]:
         canvas.boxed(text(message("svg-simulated"), lang))
     if alone:
-        canvas.say(said_sentence(race, lang), "name")
+        canvas.say(sentence(race, lang), "name")
         canvas.y += 18
     bars(canvas, race, part_title(race, "svg-bars", lang), lang)
     found = race.get("sweep")
@@ -48,12 +49,6 @@ def svg(
     return canvas.svg(title, description(race, lang))
 
 
-def said_sentence(race: Document, lang: str) -> str:
-    """Return the race's sentence: as it stands in the document, else rendered from its numbers."""
-    written = race.get("sentence")
-    return str(written) if written and lang == "en" else sentence(race, lang)
-
-
 def part_title(race: Document, name: str, lang: str) -> str:
     """Return a part's title; a simulated race says so at each, for a part may be cut out and shown alone."""
     said = message(name)
@@ -63,7 +58,7 @@ def part_title(race: Document, name: str, lang: str) -> str:
 def description(race: Document, lang: str) -> str:
     """Say the whole picture in words."""
     said = [text(message("svg-simulated"), lang)] if race["simulated"] else []
-    said += [said_sentence(race, lang), *lane_texts(race, lang)]
+    said += [sentence(race, lang), *lane_texts(race, lang)]
     for operation in (race.get("sweep") or {}).get("operations", ()):
         said += [operation_title(operation, lang), *even_texts(operation, lang)]
     return "\n".join([*said, *busy_texts(race, lang)])

@@ -97,7 +97,9 @@ def ratio_text(contestant: Document, lang: str) -> str | None:
     low, high = interval
     name = "svg-ratio" if low > 1 else "svg-ratio-lost" if high < 1 else "svg-ratio-same"
     against = contestant["ratio_against"]
-    return text(message(name, ratio=ratio, low=low, high=high, against=against), lang)
+    return text(
+        message(name, ratio=ratio, low=low, high=high, sure=shares.sure(contestant), against=against), lang
+    )
 
 
 def lane_name(lane: Document, lang: str) -> str:

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from verify.race.few_cores import few_cores
 from verify.race.guard import tflops_peak
 from verify.race.phrases import duration, significant
-from verify.race.shares import Shares, copy_seconds, interval_of, lane_of, percent, shares
+from verify.race.price import waited
+from verify.race.shares import Shares, copy_seconds, interval_of, lane_of, percent, shares, sure
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-# The card asleep, or really at work: the share of the time in which at least one kernel ran (NVML's word).
-ASLEEP, AT_WORK = 0.30, 0.90
+# The card asleep, or busy: the share of the time in which at least one kernel ran, which is all NVML counts.
+ASLEEP, BUSY = 0.30, 0.90
+# Busy is not work: from this share of a peak on, of arithmetic or of memory, the card is called at work.
+AT_WORK = 0.25
 # A part of the time that is worth a sentence.
 WORTH_SAYING = 0.25
-# Busy all the time, and yet below this share of both peaks: something runs, but little is done.
-LITTLE_DONE = 0.10
 # From this share of a peak on, it is the peak that limits.
 AT_PEAK = HALF = 0.50
 # float64 slower than float32 by at least this: a card made for pictures, not for double precision.
@@ -44,7 +46,7 @@ def _reasons(contestant: Mapping[str, Any], race: Mapping[str, Any]) -> list[Mes
     share = shares(card, peak)
     found = [
         _even_or_lost(contestant),
-        _before_woken(contestant, cpu, card),
+        _before_woken(contestant, cpu, race.get("card") or {}),
         _asleep(share, contestant),
         _copy_bound(share, card),
         _flatters(race.get("cpu") or {}),
@@ -63,22 +65,23 @@ def _even_or_lost(contestant: Mapping[str, Any]) -> Message | None:
         return message("no-interval")
     low, high = found
     if low <= 1 <= high:
-        return message("not-significant", low=low, high=high)
+        return message("not-significant", low=low, high=high, sure=sure(contestant))
     return message("gpu-lost", times=significant(1 / ratio)) if high < 1 else None
 
 
 def _before_woken(
     contestant: Mapping[str, Any], cpu: Mapping[str, Any], card: Mapping[str, Any]
 ) -> Message | None:
-    """Hold the CPU against the card's first call, with all that it needs once: kernels, libraries.
+    """Hold the CPU's whole training against the time that waking the card took, where that was measured.
 
-    Not said of a card that is far ahead once it is awake: whoever trains often may want it.
+    A lane's first call is no such time: it holds a whole training too. Not said of a card that is far ahead
+    once it is awake: whoever trains often may want it.
     """
-    woken = (card.get("warmups") or [None])[0]
-    if woken is None or cpu["median"] >= min(SOON_SECONDS, woken) or contestant["ratio"] >= FAR_AHEAD:
+    woken, done = card.get("wake_s"), waited(cpu)
+    if woken is None or done >= min(SOON_SECONDS, woken) or contestant["ratio"] >= FAR_AHEAD:
         return None
     name = "before-woken-fraud" if contestant["name"] == "fraud" else "before-woken"
-    return message(name, cpu=duration(cpu["median"]), woken=duration(woken))
+    return message(name, cpu=duration(done), woken=duration(woken))
 
 
 def _asleep(share: Shares, contestant: Mapping[str, Any]) -> Message | None:
@@ -103,12 +106,8 @@ def _copy_bound(share: Shares, card: Mapping[str, Any]) -> Message | None:
 
 
 def _flatters(cpu: Mapping[str, Any]) -> Message | None:
-    """Fewer than half: torch takes one thread a core, and the machine counts two where a core has two."""
-    known = [cpu.get(key) for key in ("threads", "usable_cores", "quota_cores")]
-    used, cores = min((float(value) for value in known if value), default=None), cpu.get("cores")
-    if used is None or not cores or used >= cores / 2:
-        return None
-    return message("flatters", used=used, cores=cores)
+    few = few_cores(cpu)
+    return message("flatters", used=few[0], cores=few[1]) if few else None
 
 
 def _float64(card: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Message | None:
@@ -126,12 +125,13 @@ def _launch_bound(share: Shares) -> Message | None:
 
 def _at_work(share: Shares) -> Message | None:
     """Do not take NVML at its word alone: it calls a card busy while one kernel of a few threads runs."""
-    if share.busy is None or share.busy < AT_WORK or (1.0 if share.kernels is None else share.kernels) < HALF:
+    if share.busy is None or share.busy < BUSY or (1.0 if share.kernels is None else share.kernels) < HALF:
         return None
-    done = [part for part in (share.arithmetic, share.memory) if part is not None]
-    if done and max(done) < LITTLE_DONE:
-        return message("busy-for-little", busy=share.busy, percent=percent(max(done)))
-    return message("at-work", busy=share.busy)
+    done = max((part for part in (share.arithmetic, share.memory) if part is not None), default=None)
+    if done is None:
+        return message("busy-untold", busy=share.busy)
+    name = "at-work" if done >= AT_WORK else "busy-for-little"
+    return message(name, busy=share.busy, percent=percent(done))
 
 
 def _at_peak(share: Shares, card: Mapping[str, Any]) -> Message | None:
@@ -143,10 +143,16 @@ def _at_peak(share: Shares, card: Mapping[str, Any]) -> Message | None:
 
 
 def _mixed(contestant: Mapping[str, Any], card: Mapping[str, Any]) -> Message | None:
-    """Say what mixed precision would give: apart from the ratio, for the CPU calculated with more digits."""
+    """Say what mixed precision would give: apart from the ratio, for the CPU calculated with more digits.
+
+    Where the race gives the interval of that gain, one that holds 1 is no gain and no loss.
+    """
     apart = (x for x in contestant["lanes"] if x["status"] == "ran" and not x.get("counts", True))
     mixed = next((x for x in apart if x.get("precision") != card["precision"]), None)  # and not cuML's lane
     if mixed is None or not mixed.get("median") or WRONG & {w.get("id") for w in mixed.get("warnings") or ()}:
         return None
     times = significant(card["median"] / mixed["median"])
+    low, high = (contestant.get("mixed") or {}).get("ratio_interval") or (times, times)
+    if low <= 1 <= high:
+        return message("mixed-even", precision=mixed["precision"])
     return message("mixed-faster" if times > 1 else "mixed-slower", times=times, precision=mixed["precision"])

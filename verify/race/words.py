@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 Message = dict[str, Any]
 
 LANGUAGES = {"en": words_en.WORDS, "fr": words_fr.WORDS}
+# What a template counts: where it is 1, the template of the same id with "-one" behind it is taken, if any.
+COUNTED = ("count", "cores", "threads")
 
 
 def message(name: str, **values: Any) -> Message:  # noqa: ANN401  # numbers, names, lists of names
@@ -25,7 +27,7 @@ def text(message: Mapping[str, Any], lang: str = "en") -> str:
     known = catalogue(lang)
     try:
         values = {key: value for key, value in message.items() if key != "id"}
-        template = known.get(str(message["id"]))
+        template = _template(known, str(message["id"]), values)
     except (AttributeError, TypeError, KeyError):
         return str(message)
     if template is not None:
@@ -42,6 +44,12 @@ def catalogue(lang: str) -> Mapping[str, str]:
     if lang not in LANGUAGES:
         raise ValueError(f"language {lang!r}: the race speaks {', '.join(sorted(LANGUAGES))}")
     return LANGUAGES[lang]
+
+
+def _template(known: Mapping[str, str], name: str, values: Mapping[str, Any]) -> str | None:
+    """Return a message's template: that of one thing where there is one of what it counts."""
+    one = next((values[key] for key in COUNTED if key in values), None) == 1
+    return known.get(f"{name}-one", known.get(name)) if one else known.get(name)
 
 
 class _Formatter(string.Formatter):

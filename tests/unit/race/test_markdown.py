@@ -90,13 +90,13 @@ def test_the_table_that_people_commit() -> None:
         "the small network",
         "2.1 s",
         "104 ms",
-        "20.1 (19.7 to 20.5)",
+        "20.1 (19.7 to 20.5, 92%)",
         "4.3%",
         "0.0261 EUR against 0.117 EUR",
         (
-            "the card was 97% busy, the factory really works; "
+            "the card was 97% busy and reached 41% of a peak, the factory really works; "
             "mixed precision (bfloat16) is 1.7 times as fast (not in the ratio); "
-            "take it only above 6,900 trainings a day, 7,000 to be certain (machines rented by the hour)"
+            "take it only above 6,700 to 7,000 trainings a day (machines rented by the started hour)"
         ),
     ]
 
@@ -105,11 +105,14 @@ def test_a_machine_without_a_card_has_the_reason_and_no_figure_for_it() -> None:
     page = lines("no-card")
     reason = "torch 2.13.0+cpu is a CPU build: install a CUDA build of it"
     assert row(page, "the small network") == [
-        *("the small network", "2.1 s", f"absent: {reason}", "-", "-", "-", reason)
+        *("the small network", "2.1 s", "absent (1)", "-", "-", "-", "-")
     ]
     assert row(page, "network | cuda (torch, float32)") == [
-        *("network", "cuda (torch, float32)", f"absent: {reason}", "-", "-", "-", "-")
+        *("network", "cuda (torch, float32)", "absent (1)", "-", "-", "-", "-")
     ]
+    assert f"- (1) {reason}" in page
+    assert "- No card in the sweep: see (1)" in page
+    assert "\n".join(page).count(reason) == 2  # in the sentence, and in the note that all cells refer to
     assert not any(line in page for line in ("## Why", "## What it costs"))
     assert page[0] == "# The race on example-1"
 
@@ -121,18 +124,22 @@ def test_a_simulated_card_is_called_one_where_a_person_looks_first() -> None:
 
 def test_an_impossible_figure_is_in_no_cell() -> None:
     page = lines("over-peak")
-    assert row(page, "the small network")[2].startswith("not valid: 1640 TFLOPS is more")
+    assert row(page, "the small network")[2] == "not valid (1)"
+    assert any(line.startswith("- (1) 1640 TFLOPS is more") for line in page)
     assert row(page, "the small network")[3:6] == ["-", "-", "-"]
 
 
 def test_a_lane_has_its_interval_with_the_confidence_its_first_call_and_its_copies() -> None:
     page = lines("gaming-card")
     assert row(page, "network | cuda (torch, float32)") == [
-        *("network", "cuda (torch, float32)", "100 ms", "99 ms to 101 ms (94%)", "840 ms", "4 ms, 0.5 ms"),
+        *("network", "cuda (torch, float32)", "100 ms", "99 ms to 101 ms (94%)", "840 ms", "4 ms, 500 µs"),
         "loss 0.31, accuracy 0.941",
     ]
     assert "cuda-mixed (torch, bfloat16; not in the ratio)" in row(page, "network | cuda-mixed")[1]
-    assert any(line.startswith("- network, cuda: the card 97% busy, clock 2490 to 2520 MHz") for line in page)
+    assert any(
+        line.startswith("- network, cuda: a kernel running 97% of the time (NVML), clock 2490 to 2520 MHz")
+        for line in page
+    )
 
 
 def test_one_repeat_has_no_interval_and_no_precision_is_no_word() -> None:
@@ -145,17 +152,17 @@ def test_one_repeat_has_no_interval_and_no_precision_is_no_word() -> None:
 
 def test_the_sweep_says_from_which_size_with_and_without_the_copy() -> None:
     page = lines("gaming-card")
-    assert "- matrix product, n: the card wins without the copy from 118 on (104 to 133)" in page
-    assert "- matrix product, n: the card wins with the copy from 287 on (260 to 318)" in page
+    assert "- Matrix product, n: the card wins without the copy from 118 on (104 to 133)" in page
+    assert "- Matrix product, n: the card wins with the copy from 287 on (260 to 318)" in page
     assert row(page, "matrix product, n | 1,024") == [
         "matrix product, n",
         "1,024",
         "3.2 ms",
-        "0.06 ms",
-        "0.96 ms",
+        "60 µs",
+        "960 µs",
     ]
     alone = lines("no-card")
-    assert row(alone, "matrix product, n | 64")[2:] == ["0.004 ms", "-", "-"]
+    assert row(alone, "matrix product, n | 64")[2:] == ["4 µs", "-", "-"]
     assert not [line for line in alone if "the card wins with" in line]  # there was no card
 
 
@@ -165,7 +172,8 @@ def test_a_point_of_the_sweep_that_was_refused_has_no_figure() -> None:
     point.update(status="invalid", reason={"id": "no-time"})
     cells = row(markdown(race).splitlines(), "matrix product, n | 4,096")
     assert cells[2] == "190 ms"
-    assert all(cell.startswith("not valid: a repeat took no time") for cell in cells[3:])
+    assert cells[3:] == ["not valid (1)"] * 2
+    assert any(line.startswith("- (1) a repeat took no time") for line in markdown(race).splitlines())
 
 
 def test_warnings_stand_by_their_lane() -> None:
@@ -194,4 +202,7 @@ def test_what_would_break_a_table_is_kept_from_it() -> None:
     lane = recorded.lane(race, "network", "cuda")
     lane.update(status="failed", reason={"id": "failed", "error": "a | b\nc"})
     (found,) = [line for line in markdown(race).splitlines() if line.startswith("| network | cuda (torch, f")]
-    assert r"failed: a \| b c |" in found
+    assert "failed (1) |" in found
+    assert "- (1) a | b c" in markdown(race).splitlines()
+    lane["library"] = "to|rch\n2"
+    assert r"to\|rch 2" in markdown(race)

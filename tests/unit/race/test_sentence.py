@@ -163,7 +163,16 @@ def test_one_thread_is_one() -> None:
 
 @pytest.mark.parametrize(
     ("value", "said"),
-    [(0.0004, "0.4 ms"), (0.9994, "999 ms"), (1.0, "1 s"), (179.4, "179 s"), (180, "3 min"), (14_400, "4 h")],
+    [
+        (0, "0 ms"),
+        (4e-8, "40 ns"),
+        (0.0004, "400 µs"),
+        (0.9994, "999 ms"),
+        (1.0, "1 s"),
+        (179.4, "179 s"),
+        (180, "3 min"),
+        (14_400, "4 h"),
+    ],
 )
 def test_a_time_is_said_in_the_unit_of_a_person(value: float, said: str) -> None:
     assert seconds(value) == said

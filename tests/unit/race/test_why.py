@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.unit.race import recorded
-from verify.race import shares, why
+from verify.race import decision, shares, why
 from verify.race.words import text
 
 Json = dict[str, Any]
@@ -58,14 +58,14 @@ def said(race: Json, name: str = "network", lang: str = "en") -> list[str]:
         (
             "gaming-card",
             "network",
-            "the card was 97% busy, the factory really works",
-            "la carte était occupée à 97 %, l’usine tourne vraiment",
+            "the card was 97% busy and reached 41% of a peak, the factory really works",
+            "la carte était occupée à 97 % et a atteint 41 % d’un maximum, l’usine tourne vraiment",
         ),
         (
             "gaming-card",
             "fraud",
-            "the regression is done in 310 ms on the CPU, before the card has woken up (950 ms for its first call): you do not need one",
-            "la régression est finie sur le CPU en 310 ms, avant que la carte ne soit réveillée (950 ms pour son premier appel) : vous n’en avez pas besoin",
+            "the regression is done in 310 ms on the CPU, before the card has woken up (650 ms for that alone): you do not need one",
+            "la régression est finie sur le CPU en 310 ms, avant que la carte ne soit réveillée (650 ms rien que pour cela) : vous n’en avez pas besoin",
         ),
         (
             "not-significant",
@@ -183,10 +183,25 @@ def test_busy_with_next_to_nothing_is_not_called_work() -> None:
     assert "at-work" not in recorded.ids(reasons(race))
 
 
-def test_without_a_peak_a_busy_card_is_taken_at_its_word() -> None:
+@pytest.mark.parametrize(
+    ("share", "expected"), [(0.24, "busy-for-little"), (0.26, "at-work"), (None, "busy-untold")]
+)
+def test_busy_is_called_work_only_by_the_share_of_a_peak(share: float | None, expected: str) -> None:
+    race = recorded.document("gaming-card")
+    lane = recorded.lane(race, "network", "cuda")
+    flops = None if share is None else share * race["card"]["peak"]["float32_tflops"] * 1e12 * lane["median"]
+    lane["work"].update(flops=flops, bytes=None)
+    said_of_it = [one for one in reasons(race) if one["id"] in {"busy-for-little", "at-work", "busy-untold"}]
+    assert recorded.ids(said_of_it) == [expected]
+    assert ("works" in text(said_of_it[0])) is (expected == "at-work")
+    assert "97%" in text(said_of_it[0])
+
+
+def test_without_a_peak_a_busy_card_is_not_taken_at_its_word() -> None:
     race = recorded.document("gaming-card")
     race["card"]["peak"] = None
-    assert "at-work" in recorded.ids(reasons(race))
+    assert "busy-untold" in recorded.ids(reasons(race))
+    assert "at-work" not in recorded.ids(reasons(race))
     assert "float64-gaming" not in recorded.ids(reasons(race, "fraud"))
 
 
@@ -251,9 +266,48 @@ def test_a_training_that_takes_seconds_is_worth_waking_a_card_for() -> None:
     race = recorded.document("gaming-card")
     fraud = recorded.contestant(race, "fraud")
     recorded.lane(race, "fraud", "cpu")["median"] = 1.5
-    recorded.lane(race, "fraud", "cuda")["warmups"] = [3.0]
+    race["card"]["wake_s"] = 3.0
     assert fraud["ratio"] < 3
     assert "before-woken-fraud" not in recorded.ids(reasons(race, "fraud"))
+
+
+@pytest.mark.parametrize(("wake_s", "woken"), [(0.32, True), (0.31, False), (0.1, False), (None, False)])
+def test_before_it_has_woken_is_said_only_by_the_time_that_waking_took(
+    wake_s: float | None, *, woken: bool
+) -> None:
+    race = recorded.document("gaming-card")
+    race["card"]["wake_s"] = wake_s
+    recorded.lane(race, "fraud", "cuda")["warmups"] = [30.0]  # a first call is no time of waking up
+    assert ("before-woken-fraud" in recorded.ids(reasons(race, "fraud"))) is woken
+    assert (decision.decide(race)["fraud"]["id"] == "decision-not-needed") is woken
+    del race["card"]["wake_s"]
+    assert "before-woken-fraud" not in recorded.ids(reasons(race, "fraud"))
+
+
+def test_the_whole_training_of_the_cpu_is_held_against_it() -> None:
+    race = recorded.document("gaming-card")
+    recorded.lane(race, "fraud", "cpu").update(median=0.31, total=0.7)
+    assert "before-woken-fraud" not in recorded.ids(reasons(race, "fraud"))
+
+
+@pytest.mark.parametrize(
+    ("interval", "expected"),
+    [([1.5, 1.9], "mixed-faster"), ([0.9, 1.9], "mixed-even"), (None, "mixed-faster")],
+)
+def test_mixed_precision_gains_only_where_its_interval_says_so(
+    interval: list[float] | None, expected: str
+) -> None:
+    race = recorded.document("gaming-card")
+    recorded.contestant(race, "network")["mixed"] = {"ratio": 1.7, "ratio_interval": interval}
+    assert expected in recorded.ids(reasons(race))
+
+
+@pytest.mark.parametrize("confidence", [0.85, 0.91])
+def test_the_ratio_s_own_confidence_goes_before_its_lanes(confidence: float) -> None:
+    race = recorded.document("gaming-card")
+    recorded.contestant(race, "network")["ratio_confidence"] = confidence
+    recorded.lane(race, "network", "cuda")["confidence"] = 0.5
+    assert ("no-interval" in recorded.ids(reasons(race))) is (confidence < 0.9)
 
 
 @pytest.mark.parametrize("warning", ["differs", "differs-tf32", "accuracy-low"])

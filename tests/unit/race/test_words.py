@@ -69,6 +69,28 @@ def test_numbers_are_written_as_the_language_writes_them() -> None:
     assert text(message("took", seconds=4.25), "fr") == "la course a duré 4,2 s"
 
 
+@pytest.mark.parametrize(
+    ("found", "english", "french"),
+    [
+        (message("few-samples", count=1, least=6), "only 1 repeat:", "1 répétition seulement"),
+        (message("few-samples", count=2, least=6), "only 2 repeats:", "2 répétitions seulement"),
+        (message("others-on-card", count=1), "1 other process used", "1 autre processus utilisait"),
+        (message("outliers", count=1, of=6), "1 of 6 repeats lies", "1 répétition sur 6 s’écarte"),  # noqa: RUF001
+        (message("race-cpu", model="x", usable=1, cores=1), "1 of 1 core", "1 cœur sur 1"),
+        (message("cpu-busy", load=0.5, cores=1), "0.5 of 1 core ", "0,5 cœur sur 1 "),
+    ],
+)
+def test_one_is_not_many(found: dict[str, Any], english: str, french: str) -> None:
+    assert english in text(found)
+    assert french in text(found, "fr").replace("\u00a0", " ")
+
+
+def test_what_is_said_of_one_has_a_form_for_many() -> None:
+    singular = {name.removesuffix("-one") for name in words_en.WORDS if name.endswith("-one")}
+    assert singular
+    assert singular <= set(words_en.WORDS)
+
+
 def test_lists_and_messages_inside_are_said() -> None:
     assert text(message("throttled", reasons=["heat", "power"])).endswith("heat, power")
     inner = message("few-samples", count=2, least=6)
