@@ -104,8 +104,9 @@ def _judge(options: argparse.Namespace, documents: dict[str, Json]) -> int:
     from verify.report.findings import judge_host  # noqa: PLC0415
 
     run = {"host": _title(options), "expected": options.expect}
-    # Somebody's recording of a host comes alone; a machine that we reach owes us both.
-    report = judge_host(run, documents, None, container_due=not options.recording)
+    # Somebody's recording comes alone, of a host or of a container; a machine that we reach owes us both.
+    reached = not options.recording
+    report = judge_host(run, documents, None, container_due=reached, host_due=reached)
     recording = Recording.from_document(documents.get("host") or documents["container"])
     usage = usage_facts(recording)
     if options.json:

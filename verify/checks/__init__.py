@@ -28,16 +28,18 @@ def judge(
     collection: str = "ok",
     *,
     container_due: bool = True,
+    host_due: bool = True,
 ) -> tuple[Finding, ...]:
     """Judge one host in stack order. Without any recording there is one finding, and it says so.
 
-    ``container_due``: whether a recording from inside a container ought to be there too.
+    ``container_due``, ``host_due``: whether a recording of that kind ought to be there too. A host's that
+    is due and missing is a failure; one that nobody owed is said, and its layers are skipped.
     """
     if host is None and container is None:
-        return (_no_recording(collection),)
+        return (_no_recording(f"there is no recording of this host (collection: {collection})", collection),)
     findings = judged(state(host, container, race, container_due=container_due), expected)
     missing = _expected_missing(findings, expected)
-    first = () if host is not None else (_no_recording(collection),)
+    first = () if host is not None else (_container_alone(collection, host_due=host_due),)
     return (*first, *findings, *(() if missing is None else (missing,)))
 
 
@@ -48,12 +50,26 @@ def exit_status(findings: Iterable[Finding]) -> int:
     return 1 if bad or not any(f.status is Status.PASS for f in seen) else 0
 
 
-def _no_recording(collection: str) -> Finding:
+def _container_alone(collection: str, *, host_due: bool) -> Finding:
+    if host_due:
+        return _no_recording(
+            f"there is a recording of a container, and none of this host (collection: {collection})",
+            collection,
+        )
+    return Finding(
+        id=NO_RECORDING,
+        layer=Layer.HOST,
+        status=Status.SKIP,
+        summary="only a container's recording was given: the layers of its host were not looked at",
+    )
+
+
+def _no_recording(summary: str, collection: str) -> Finding:
     return Finding(
         id=NO_RECORDING,
         layer=Layer.HOST,
         status=Status.FAIL,
-        summary=f"there is no recording of this host (collection: {collection})",
+        summary=summary,
         remedy="gpu-verify record --host USER@HOST --out FILE  # it says what is in the way",
         evidence=(f"run.json: collection {collection}",),
     )

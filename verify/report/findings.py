@@ -14,9 +14,14 @@ Json = dict[str, Any]
 
 
 def judge_host(
-    run: Json, documents: dict[str, Json], race: Json | None, *, container_due: bool = True
+    run: Json,
+    documents: dict[str, Json],
+    race: Json | None,
+    *,
+    container_due: bool = True,
+    host_due: bool = True,
 ) -> HostReport:
-    """Draw one host's report; with ``container_due`` a recording from inside a container belongs to it."""
+    """Draw one host's report; ``container_due`` and ``host_due`` say which recordings belong to it."""
     recordings = {where: Recording.from_document(document) for where, document in documents.items()}
     collection = run.get("collection") or {}
     outcome = str(collection.get("outcome") or "ok")
@@ -29,6 +34,7 @@ def judge_host(
         frozenset(run.get("expected") or ()),
         outcome if not detail or outcome == "ok" else f"{outcome}: {detail}",
         container_due=container_due,
+        host_due=host_due,
     )
     listed = host.command("nvidia-smi-list") if host else None
     return HostReport(

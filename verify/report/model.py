@@ -47,6 +47,16 @@ class HostReport:
         )
 
     @property
+    def skipped(self) -> int:
+        """Count the layers of which nothing was judged: nobody looked, or there is no such thing here."""
+        return sum(worst(self.findings, layer) is Status.SKIP for layer in Layer)
+
+    @property
+    def mostly_skipped(self) -> bool:
+        """Whether a pass says little: fewer than half of the layers were judged."""
+        return 2 * self.skipped > len(Layer)
+
+    @property
     def verdict(self) -> str:
         """Say the outcome in a few words."""
         if not self.failed:
@@ -54,6 +64,7 @@ class HostReport:
             warnings = sum(f.status is Status.WARN for f in self.findings)
             notes = [f"{expected} expected failure{'s' * (expected > 1)}"] if expected else []
             notes += [f"{warnings} warning{'s' * (warnings > 1)}"] if warnings else []
+            notes += [f"{self.skipped} of {len(Layer)} layers skipped"] if self.skipped else []
             return "pass" + (f" ({', '.join(notes)})" if notes else "")
         if self.outcome != "ok":
             return f"FAIL: {self.outcome}"

@@ -35,8 +35,7 @@ _MEANING = {
 def print_doctor(host: HostReport, out: Console) -> None:
     """Print the stack from the machine up, one line a layer, with every culprit opened."""
     simulated = " (simulated)" if host.simulated else ""
-    style = "bold red" if host.failed else "green"
-    out.print(Text.assemble(f"{plain(host.host)}{simulated}: ", (plain(host.verdict), style)))
+    out.print(Text.assemble(f"{plain(host.host)}{simulated}: ", (plain(host.verdict), verdict_style(host))))
     for layer in Layer:
         status = worst(host.findings, layer)
         if status is not None:
@@ -45,6 +44,13 @@ def print_doctor(host: HostReport, out: Console) -> None:
     legend = [meaning for status, meaning in _MEANING.items() if status in seen]
     for line in hang("; ".join(legend), out.width, 4) if legend else ():
         out.print(Text(line if line[0] == " " else f"  {line}", style="dim"), soft_wrap=True)
+
+
+def verdict_style(host: HostReport) -> str:
+    """Return the colour of a verdict: a pass of which most was skipped is not green."""
+    if host.failed:
+        return STYLE[Status.FAIL]
+    return STYLE[Status.WARN] if host.mostly_skipped else STYLE[Status.PASS]
 
 
 def _layer(out: Console, status: Status, findings: list[Finding]) -> None:

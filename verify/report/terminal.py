@@ -10,7 +10,7 @@ from rich.text import Text
 from verify.console import console
 from verify.findings import Status
 from verify.race.sentence import seconds
-from verify.report.stack_view import STYLE, open_finding
+from verify.report.stack_view import STYLE, open_finding, verdict_style
 from verify.report.standings import HEAD, tables
 from verify.report.words import short
 from verify.text import plain
@@ -33,7 +33,7 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
     for host in fleet.hosts:
         table.add_row(
             Text(plain(host.host) + ("\n(simulated)" if host.simulated else "")),
-            Text(plain(host.verdict), style="bold red" if host.failed else "green"),
+            Text(plain(host.verdict), style=verdict_style(host)),
             Text(plain(host.card_text)),
             Text(plain(_race(host))),
             Text(plain(host.sentence)),
@@ -57,7 +57,7 @@ def print_hosts(hosts: Sequence[tuple[HostReport, UsageFacts]], out: Console) ->
     for host, usage in hosts:
         table.add_row(
             Text(plain(host.host) + ("\n(simulated)" if host.simulated else "")),
-            Text(plain(host.verdict), style="bold red" if host.failed else "green"),
+            Text(plain(host.verdict), style=verdict_style(host)),
             Text(plain(host.card_text)),
             Text("\n".join(short(card) for card in usage.cards) or "no figures"),
         )

@@ -83,6 +83,17 @@ def test_a_container_alone_is_judged_and_the_missing_host_is_said() -> None:
     assert found[NO_RECORDING].status is Status.FAIL
     assert found["framework.kernel"].status is Status.PASS
     assert found["driver.answers"].status is Status.SKIP
+    assert "a recording of a container, and none of this host" in found[NO_RECORDING].summary
+
+
+def test_a_container_alone_that_somebody_gave_owes_no_host() -> None:
+    inside = Recording.from_document(document("healthy-lab-container"))
+    found = judge(None, inside, None, host_due=False)
+    assert (found[0].id, found[0].status, found[0].remedy) == (NO_RECORDING, Status.SKIP, None)
+    assert "only a container's recording was given" in found[0].summary
+    assert exit_status(found) == 0
+    (nothing,) = judge(None, None, None, host_due=False)
+    assert nothing.status is Status.FAIL
 
 
 def test_an_empty_recording_passes_nothing() -> None:

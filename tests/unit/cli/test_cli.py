@@ -2,15 +2,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.unit.report.helpers import RACE, put, recording, run
 from verify import cli, take
 
-if TYPE_CHECKING:
-    from pathlib import Path
+RECORDINGS = Path(__file__).parents[2] / "recordings"
 
 
 def text_of(document: dict[str, Any]) -> str:
@@ -159,6 +159,14 @@ def test_doctor_on_no_recording(tmp_path: Path, text: str, capsys: pytest.Captur
     path.write_text(text)
     assert cli.main(["doctor", "--recording", str(path)]) == 2
     assert "gpu-verify: " in capsys.readouterr().err
+
+
+def test_doctor_on_a_container_alone_asks_for_no_host(capsys: pytest.CaptureFixture[str]) -> None:
+    path = RECORDINGS / "healthy-lab-container.json"
+    assert cli.main(["doctor", "--recording", str(path)]) == 0
+    out = capsys.readouterr().out
+    assert "only a container's recording was given" in out
+    assert "run.json" not in out
 
 
 def test_doctor_wants_one_of_each(host_file: Path, capsys: pytest.CaptureFixture[str]) -> None:

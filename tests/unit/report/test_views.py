@@ -9,7 +9,7 @@ from tests.unit.report.helpers import FINDINGS, RACE, host_report
 from verify.findings import Finding, Layer, Status
 from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
-from verify.report.stack_view import print_doctor
+from verify.report.stack_view import print_doctor, verdict_style
 from verify.report.terminal import print_fleet, race_rows
 
 EXPECTED = Finding("framework.cpu-build", Layer.FRAMEWORK, Status.FAIL, "CPU build", expected=True)
@@ -32,6 +32,22 @@ def test_verdicts() -> None:
     assert host_report(*FINDINGS).verdict == "FAIL: runtime"
     assert host_report(*FINDINGS, outcome="unreachable").verdict == "FAIL: unreachable"
     assert host_report(FINDINGS[5]).verdict == "FAIL: nothing passed"
+    assert host_report(*GOOD, FINDINGS[5]).verdict == "pass (1 expected failure, 1 of 11 layers skipped)"
+
+
+def test_a_pass_of_which_most_was_skipped_says_so_and_is_not_green() -> None:
+    skips = [Finding(f"{layer}.x", layer, Status.SKIP, "not recorded") for layer in Layer]
+    report = host_report(FINDINGS[0], *(skip for skip in skips if skip.layer is not Layer.DRIVER))
+    assert (report.verdict, report.failed, report.mostly_skipped) == (
+        "pass (10 of 11 layers skipped)",
+        False,
+        True,
+    )
+    assert verdict_style(report) != verdict_style(host_report(*GOOD)) != verdict_style(host_report(*FINDINGS))
+    # A layer of which one thing was judged is not skipped.
+    assert host_report(FINDINGS[0], *skips).skipped == 10
+    for view in ("doctor", "fleet"):
+        assert "10 of 11 layers skipped" in " ".join(shown(view, report).split())
 
 
 def test_fleet_without_a_host_has_failed() -> None:
