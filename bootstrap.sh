@@ -139,6 +139,8 @@ set_up() {
     step "Ansible and what judges, each file by its SHA-256" "$python" -m pip --python "$venv/bin/python" install -q \
       --disable-pip-version-check --require-hashes --only-binary=:all: --no-compile -r "$requirements"
   fi
+  # The verify package is found from wherever Ansible's plugins are loaded.
+  printf '%s\n' "$PWD" > "$venv/lib/python$version/site-packages/gpu-host.pth"
   printf '%s\n' "$stamp" > "$state/stamp"
 }
 

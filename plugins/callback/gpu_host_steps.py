@@ -7,7 +7,8 @@ name: gpu_host_steps
 type: aggregate
 short_description: Notes when each step of a run begins
 description:
-  - Adds a line (time, a tab, the step's name) to a file for each task that begins; a run that is killed keeps what it had.
+  - Adds a line (time, a tab, the step's name) to a file for each task that begins.
+  - A run that is killed keeps what it had.
   - Does nothing unless it is enabled and GPU_HOST_STEPS names the file.
 """
 

@@ -1,7 +1,7 @@
 """What kind of machine bootstrap.sh was started on, by the same eyes as the preflight's.
 
-Prints one line for the shell (``full``, ``vendor`` or ``bare``) on standard output, and what was found in words
-on standard error. Standard library only, Python 3.8 or newer; changes nothing.
+Prints one word for the shell (``full``, ``vendor`` or ``bare``) on standard output, and what was found on
+standard error. Standard library only, Python 3.8 or newer; changes nothing.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def mode(found: dict[str, Any], card: dict[str, Any]) -> tuple[str, str]:
     if found["kind"] in BARE or not found["systemd"]:
         no_systemd = "" if found["systemd"] else ", no systemd"
         return "bare", (
-            f"a container offer ({because}{no_systemd}): Docker cannot be set up here, so this verifies the machine "
-            "as it is and races bare"
+            f"a container offer ({because}{no_systemd}): Docker cannot be set up here, so this verifies the "
+            "machine as it is and races bare"
         )
     if card["works"]:
         origin = card.get("origin") or "unknown origin"

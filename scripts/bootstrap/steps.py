@@ -2,8 +2,8 @@
 
 usage: python steps.py FILE [--price N] [--currency CUR] [--not-ready]
 
-FILE has a line (time, a tab, a step's name) wherever a step began or went on. ``start`` begins a run and ``end``
-ends it; what lies between a run that was killed and the next one counts as interrupted.
+FILE has a line (time, a tab, a step's name) wherever a step began or went on. ``start`` begins a run and
+``end`` ends it; what lies between a run that was killed and the next one counts as interrupted.
 """
 
 from __future__ import annotations
