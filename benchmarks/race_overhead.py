@@ -112,7 +112,7 @@ def main() -> int:
         plan = plan if sampler is None else replace(plan, watched=sampler)
 
         def ours() -> list[float]:
-            timings, _, _ = repeat(clock, runner.fresh, runner.train, plan=plan, progress=progress.said)
+            timings, _, _ = repeat(clock, runner.fresh, runner.train, plan=plan)
             return list(timings.samples)
 
         def theirs() -> list[float]:

@@ -324,7 +324,7 @@ class Arithmetic(unittest.TestCase):
 
         outcome = run_lane(
             Lane("cpu", "torch", "cpu"), Greedy, clock_for("cpu", FOUND), Plan(),  # type: ignore[arg-type]
-            copies=False, progress=lambda _: None,
+            copies=False,
         )  # fmt: skip
         assert outcome.status == "failed"
         assert "memory" in text(outcome.reason or {})

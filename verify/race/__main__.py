@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.race import libraries, options, whole
+from verify.race import libraries, options, table, whole
 from verify.race.budget import Budget
 from verify.race.finite import dumps, finite
 from verify.race.fraud import look
@@ -55,11 +56,14 @@ def _main(argv: Sequence[str] | None) -> int:
     if out == STDOUT:
         print(document, end="")
     else:
-        page = markdown(race, given.lang)
-        files = {"race.json": document, "race.md": page, "race.svg": svg(race, given.lang)}
+        files = {
+            "race.json": document,
+            "race.md": markdown(race, given.lang),
+            "race.svg": svg(race, given.lang),
+        }
         files["race.html"] = race_html(race, given.lang)
         _write(Path(out), files)
-        print(page, end="")
+        print(table.text(race, given.lang, shutil.get_terminal_size((100, 24)).columns), end="")
         written = ", ".join(str(Path(out) / name) for name in files)
         print(text(message("written", files=written), given.lang), file=sys.stderr)
     statuses = [lane["status"] for contestant in race["contestants"] for lane in contestant["lanes"]]

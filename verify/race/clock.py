@@ -68,8 +68,7 @@ class Plan:
     border is ``end``, the last moment that the lane may borrow. Where not even one would end before it,
     NoTimeError is raised and none is begun. ``after`` is what follows the repeats (the result's quality, the
     count of its work), in repeats: it must fit too.
-    ``watched`` is entered for the timed repeats alone: the card's sampler. ``told`` hears of every repeat;
-    where it is None, ``progress`` gets a line of each.
+    ``watched`` is entered for the timed repeats alone: the card's sampler. ``told`` hears of every repeat.
     """
 
     warmups: int = 1
@@ -111,7 +110,6 @@ def repeat(
     work: Callable[[Start], Result],
     *,
     plan: Plan,
-    progress: Callable[[str], None],
 ) -> tuple[Timings, str, Result]:
     """Time ``work`` from a fresh start each time, after equal warm-ups; say why it ended; give the result."""
     if plan.most < 1:
@@ -124,8 +122,6 @@ def repeat(
     warmups: list[float] = []
     while len(warmups) < plan.warmups or (sum(warmups) < plan.warm_s and len(warmups) < MOST_WARMUPS):
         warmups.append(once()[0])
-        if plan.told is None:
-            progress(f"warm-up {len(warmups)}: {warmups[-1]:.3f} s")
     expected = warmups[-1] if len(warmups) > 1 else FIRST_CALLS_SHARE * sum(warmups)
     if not plan.fits(clock.now(), expected):
         raise NoTimeError(expected)
@@ -138,9 +134,7 @@ def repeat(
             taken, result = once()
             samples.append(taken)
             windows.append((clock.now() - taken, clock.now()))
-            if plan.told is None:
-                progress(f"repeat {len(samples)}: {taken:.3f} s")
-            else:
+            if plan.told is not None:
                 plan.told(len(samples), taken, stats.interval(samples, plan.looks)[:2])
             now = clock.now()
             ended = plan.ended(samples, now, now - began)

@@ -48,7 +48,6 @@ def run_lane(
     plan: Plan,
     *,
     copies: bool,
-    progress: Callable[[str], None],
     profile: Profile | None = None,
 ) -> Outcome:
     """Run one lane. A lane that breaks says so with its error and gives no number.
@@ -61,7 +60,7 @@ def run_lane(
         ready = runner()
         ready.load()
         copied_in = _copied(clock, ready.load) if copies else ()
-        timings, ended, result = repeat(clock, ready.fresh, ready.train, plan=plan, progress=progress)
+        timings, ended, result = repeat(clock, ready.fresh, ready.train, plan=plan)
         ready.unload(result)
         copied_out = _copied(clock, lambda: ready.unload(result)) if copies else ()
         quality, no_numbers = numbers(ready.quality(result))

@@ -18,7 +18,7 @@ MINUTE, HOUR = 60.0, 3600.0
 MINUTES_FROM, HOURS_FROM = 3 * MINUTE, 3 * HOUR
 MOST_DECIMALS = 12
 _SMALL = (("milliseconds", 1e3), ("microseconds", 1e6), ("nanoseconds", 1e9))
-HERE = "here"  # the name of a race that nobody gave one
+HERE = frozenset({"here", "this machine"})  # what a race is called that nobody gave a name
 
 
 def duration(seconds: float) -> Message:
@@ -54,7 +54,7 @@ def title(name: str) -> Message | str:
 
 def host_title(host: str) -> Message | str:
     """Return what a host is called in a title: its name, or this machine."""
-    return message("this-machine") if host == HERE else host
+    return message("this-machine") if host in HERE else host
 
 
 def shown(value: Mapping[str, object] | str, lang: str) -> str:

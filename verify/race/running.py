@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from verify.race import cores, profile, surroundings
 from verify.race.clock import Plan
 from verify.race.device import clock_for, tf32
+from verify.race.few_cores import few_cores
 from verify.race.lanes import run_lane
 from verify.race.libraries import CPU, CUDA, Libraries, absent_reason
 from verify.race.outcome import ABSENT, FAILED, RAN, Lane, Outcome
@@ -100,7 +101,6 @@ def _run(
             clock,
             ends,
             copies=ours,
-            progress=course.progress.said,
             profile=_profiler(course, clock) if ours else None,
         )
     if outcome.status != RAN:
@@ -114,15 +114,19 @@ def _run(
 
 
 def _few(outcome: Outcome) -> tuple[Message, ...]:
-    """Say that a CPU lane calculated with fewer threads than it could, or had fewer cores than there are.
+    """Say that a CPU lane had too little of the machine, or took fewer threads than it has cores of its own.
 
-    One thread for each core of its own is all of them: see ``cores.threads``.
+    The first by the rule that the ratio's sentence has, too. The second is somebody's choice, such as
+    OMP_NUM_THREADS in a script's environment.
     """
-    usable, count = cores.usable(), cores.count()
-    used = usable if outcome.threads is None else min(outcome.threads, usable)
-    if outcome.lane.device != CPU or (usable >= count and used >= cores.threads()):
+    if outcome.lane.device != CPU:
         return ()
-    return (message("few-threads", threads=used, cores=count),)
+    usable, threads = cores.usable(), outcome.threads
+    known = {"threads": threads, "usable_cores": usable, "quota_cores": cores.quota()}
+    found = few_cores({**known, "cores": cores.count()})
+    if found is None and threads is not None and threads < min(cores.threads(), usable):
+        found = float(threads), usable
+    return () if found is None else (message("few-threads", threads=found[0], cores=found[1]),)
 
 
 def plan(settings: Settings, now: float, share: float, end: float, **more: Any) -> Plan:  # noqa: ANN401

@@ -55,6 +55,7 @@ def run(
         "versions": machine.versions(libraries),
         "cpu": machine.cpu(libraries),
         "card": card,
+        "lang": lang,  # of what is drawn from it, unless another is asked for
         "settings": settings.document(),
         "prices": None if prices is None else dict(prices),
     }

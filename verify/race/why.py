@@ -49,7 +49,7 @@ def _reasons(contestant: Mapping[str, Any], race: Mapping[str, Any]) -> list[Mes
         _before_woken(contestant, cpu, race.get("card") or {}),
         _asleep(share, contestant),
         _copy_bound(share, card),
-        _flatters(race.get("cpu") or {}),
+        _flatters(race.get("cpu") or {}, cpu),
         _float64(card, peak),
         _launch_bound(share),
         _at_work(share),
@@ -105,8 +105,9 @@ def _copy_bound(share: Shares, card: Mapping[str, Any]) -> Message | None:
     return message("copy-heavy", share=share.copy) if share.copy >= WORTH_SAYING else None
 
 
-def _flatters(cpu: Mapping[str, Any]) -> Message | None:
-    few = few_cores(cpu)
+def _flatters(cpu: Mapping[str, Any], lane: Mapping[str, Any]) -> Message | None:
+    """Go by the threads that the lane calculated with, where its library said so."""
+    few = few_cores({**cpu, "threads": lane.get("threads") or cpu.get("threads")})
     return message("flatters", used=few[0], cores=few[1]) if few else None
 
 

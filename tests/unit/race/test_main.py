@@ -9,6 +9,7 @@ import pytest
 from tests.unit.race import fakes
 from verify.race import RACE_VERSION
 from verify.race import __main__ as program
+from verify.race import table
 from verify.race.markdown import markdown
 from verify.race.outcome import Outcome
 from verify.race.settings import Settings, settings_for
@@ -66,7 +67,10 @@ def test_it_writes_its_files_and_nothing_else(
     folder = tmp_path / "new" / "folder"
     assert program.main(["--out", str(folder)]) == 0
     assert sorted(p.name for p in folder.iterdir()) == ["race.html", "race.json", "race.md", "race.svg"]
-    assert capsys.readouterr().out == (folder / "race.md").read_text()
+    said = capsys.readouterr().out
+    assert said == table.text(json.loads((folder / "race.json").read_text()))
+    assert said.startswith("The race on this machine\n")
+    assert not any(line.startswith(("#", "|")) for line in said.splitlines())
 
 
 def test_it_writes_french(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ def lane(runner: Any, device: fakes.QueueDevice, *, copies: bool = True, profile
         Clock(device.now, device.synchronize),
         Plan(least=3, most=3),
         copies=copies,
-        progress=lambda _: None,
         profile=profile,
     )
 
@@ -141,13 +140,13 @@ def test_the_budget_is_kept_and_what_cannot_start_is_absent(monkeypatch: pytest.
     first, second = outcomes
     assert (first.status, first.ended) == ("ran", "budget")
     assert len(first.samples) < 3
-    assert (second.status, second.reason) == ("absent", message("no-budget", budget_s=200.0))
+    assert (second.status, second.reason and second.reason["id"]) == ("absent", "no-budget-share")
     assert made == ["cpu"]
 
 
 def test_a_lane_whose_first_call_takes_all_that_is_left_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
     (outcome,), _, _ = race(monkeypatch, [50.0, 1.0], lanes=(fakes.CPU_LANE,), budget_s=170.0)
-    assert (outcome.status, outcome.reason) == ("absent", message("no-budget", budget_s=170.0))
+    assert (outcome.status, outcome.reason and outcome.reason["id"]) == ("absent", "no-budget-share")
     assert outcome.document("torch")["warmups"] == []
 
 
@@ -186,7 +185,9 @@ def test_threads_and_digits_are_set_for_a_lane_and_given_back(monkeypatch: pytes
 @pytest.mark.parametrize(("usable", "warned"), [(2, True), (64, False)])
 def test_a_lane_on_few_cores_says_so(monkeypatch: pytest.MonkeyPatch, usable: int, *, warned: bool) -> None:
     monkeypatch.setattr(cores, "count", lambda: 64)
-    monkeypatch.setattr(cores, "usable", lambda: usable)
+    monkeypatch.setattr(cores, "usable", lambda *_: usable)
+    monkeypatch.setattr(cores, "quota", lambda *_: None)
+    monkeypatch.setattr(cores, "effective", lambda *_: min(usable, 32))  # one a core; two a core are counted
     outcomes, _, _ = race(monkeypatch, [1.0], repeats=1, budget_s=None)
     said = [[warning for warning in o.warnings if warning["id"] == "few-threads"] for o in outcomes]
     assert said == [[message("few-threads", threads=2, cores=64)] if warned else [], []]
@@ -203,8 +204,10 @@ def test_the_card_is_watched_while_it_is_timed_and_only_then(monkeypatch: pytest
         def __exit__(self, *_: object) -> None:
             self.heard.append("end")
 
-        def usage(self) -> dict[str, Any]:
-            return {"interval_s": 0.1}
+        reason, notes = None, (message("sampler-foreign", distribution="pynvml", version="11"),)
+
+        def usage(self, windows: Any) -> dict[str, Any]:
+            return {"interval_s": 0.1, "windows": len(windows)}
 
         def warnings(self) -> list[Any]:
             return [message("throttled", reasons=["heat"])]
@@ -220,8 +223,9 @@ def test_the_card_is_watched_while_it_is_timed_and_only_then(monkeypatch: pytest
         fakes.contestant(lambda *_: fakes.CountingRunner(device, [1.0])), course
     )
     assert sampler.heard == ["begin", "end"], "the card's lane alone"
-    assert (outcomes[0].usage, outcomes[1].usage) == (None, {"interval_s": 0.1})
+    assert (outcomes[0].usage, outcomes[1].usage) == (None, {"interval_s": 0.1, "windows": 2})
     assert message("throttled", reasons=["heat"]) in outcomes[1].warnings
+    assert sampler.notes[0] in outcomes[1].warnings
     assert any("watching the card took" in line for line in course.progress.lines)  # type: ignore[attr-defined]
 
 
