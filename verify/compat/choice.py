@@ -28,6 +28,8 @@ class Card:
     capabilities: tuple[Capability, ...]
     kind: str | None
     forward: bool | None
+    devices: tuple[str, ...]
+    """The ids that are meant, in four hexadecimal digits: several where a name is that of several cards."""
     alike: int = 1
 
     @property
@@ -71,7 +73,10 @@ def card_of(asked: str) -> Card:
     called = set(matches.values())
     # Of several cards that are one to the tables none is put forward.
     return replace(
-        found[0], name=called.pop() if len(called) == 1 else None, alike=len(set(matches.values()))
+        found[0],
+        name=called.pop() if len(called) == 1 else None,
+        devices=tuple(matches),
+        alike=len(set(matches.values())),
     )
 
 
@@ -96,7 +101,7 @@ def _by_id(asked: str, device: str) -> Card:
             f"--card {asked}: 10de:{device} is in no range of our table, what it runs is not known; on its "
             "machine `nvidia-smi --query-gpu=name,compute_cap --format=csv` says the compute capability"
         )
-    return Card(asked, name, kind, kind.capabilities, kind_of_card(name), forward_compatible(name))
+    return Card(asked, name, kind, kind.capabilities, kind_of_card(name), forward_compatible(name), (device,))
 
 
 def _list(matches: dict[str, str]) -> str:

@@ -35,8 +35,9 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="ID|NAME",
-        help="and this card: 10de:2684, or a part of its name; give it once a kind of card",
+        help="what can this card run: 10de:2684, or a part of its name; with --driver once a kind of card",
     )
+    parser.add_argument("--peaks", action="store_true", help="the table of arithmetic peaks by card, alone")
     parser.add_argument(
         "--machine", choices=MACHINES, default=MACHINES[0], help="for torch: its wheels differ"
     )
@@ -54,15 +55,26 @@ def compat(options: argparse.Namespace) -> int:
     asked = next(
         (name for name in ("cuda", "torch", "image_require") if getattr(options, name) is not None), None
     )
-    if options.card and options.driver is None:
-        raise VerifyError(f"--card goes with --driver: give the driver of its host too, as in {_EXAMPLE}")
+    _check(options, asked)
     driver = _driver(options.driver)
     cards = _cards(options.card)
     if asked is None and driver is None:
-        return _tables(options)
+        return _card(options, cards[0]) if cards else _tables(options)
     if asked is None:
         return _host(options, driver, cards)
     return _need(options, asked, driver, cards)
+
+
+def _check(options: argparse.Namespace, asked: str | None) -> None:
+    """Say which options go together, where these do not."""
+    if options.peaks and (asked or options.card or options.driver is not None):
+        raise VerifyError(
+            "--peaks prints the whole table of peaks, and goes with --json alone; the row of one card comes "
+            "with --card alone"
+        )
+    if options.card and options.driver is None and (asked or len(options.card) > 1):
+        what = f"--{asked.replace('_', '-')} and --card" if asked else "several --card"
+        raise VerifyError(f"{what} go with --driver: give the driver of the host too, as in {_EXAMPLE}")
 
 
 def _driver(text: str | None) -> Version | None:
@@ -87,11 +99,28 @@ def _tables(options: argparse.Namespace) -> int:
     from verify.compat import tables  # noqa: PLC0415
 
     if options.json:
-        _print(tables.document())
+        _print(tables.document(peaks_alone=options.peaks))
     else:
         from verify.console import console  # noqa: PLC0415
 
-        tables.print_tables(console())
+        show = tables.print_peaks if options.peaks else tables.print_tables
+        show(console())
+    return OK
+
+
+def _card(options: argparse.Namespace, card: Card) -> int:
+    from verify.compat.card import card_answer  # noqa: PLC0415
+
+    answer = card_answer(card, options.machine)
+    if options.json:
+        from verify.compat.documents import card_document  # noqa: PLC0415
+
+        _print(card_document(answer))
+        return OK
+    from verify.compat.show_card import print_card  # noqa: PLC0415
+    from verify.console import console  # noqa: PLC0415
+
+    print_card(answer, console())
     return OK
 
 

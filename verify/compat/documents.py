@@ -10,6 +10,7 @@ from verify.compat.cuda import beyond_table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from verify.compat.card import CardAnswer
     from verify.compat.choice import Card
     from verify.compat.host import HostAnswer
     from verify.compat.image_need import ImageNeed
@@ -47,6 +48,22 @@ def host_document(answer: HostAnswer) -> Json:
         ],
         "torch": [_build(build) for build in answer.builds],
         "plain_pip_install": answer.plain,
+    }
+
+
+def card_document(answer: CardAnswer) -> Json:
+    """Return what one card can run, whatever its driver."""
+    return {
+        "schema": SCHEMA,
+        "question": "what can this card run",
+        "card": _cards([answer.card])[0],
+        "module": answer.module,
+        "last_branch": answer.card.architecture.last_branch,
+        "first_cuda": str(answer.first_cuda) if answer.first_cuda else None,
+        "first_driver": str(answer.first_driver) if answer.first_driver else None,
+        "last_cuda": str(answer.last_cuda) if answer.last_cuda else None,
+        "torch": [_build(build) for build in answer.builds],
+        "peaks": list(answer.peaks),
     }
 
 

@@ -100,12 +100,12 @@ def _span(versions: list[Version]) -> str:
     return f"{versions[0]} to {versions[-1]}" if len(versions) > 1 else str(versions[0])
 
 
-def print_builds(builds: tuple[Build, ...], out: Console) -> None:
+def print_builds(builds: tuple[Build, ...], out: Console, where: str = "here") -> None:
     """Print the builds that run, by their index, each with the command for its newest."""
     if not builds:
-        line(out, "torch", "no build of our table runs here", "red")
+        line(out, "torch", f"no build of our table runs {where}", "red")
         return
-    out.print(Text("Builds of torch that run here, the newest first", style="italic"))
+    out.print(Text(f"Builds of torch that run {where}, the newest first", style="italic"))
     for index in dict.fromkeys(build.index for build in builds):
         mine = [build for build in builds if build.index == index]
         releases = _span([build.release for build in reversed(mine)])

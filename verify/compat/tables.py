@@ -13,12 +13,27 @@ from verify.compat.table import cited, rows
 from verify.text import hang
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rich.console import Console
 
     from verify.compat.table import Row
 
+_PEAKS = (
+    "Arithmetic peaks, dense, in TFLOPS at the boost clock, by tensor cores where a precision has them",
+    "peaks",
+    "peaks",
+    {
+        "card": "name",
+        "float32": "float32_tflops",
+        "float64": "float64_tflops",
+        "TF32": "tf32_tflops",
+        "bfloat16": "bfloat16_tflops",
+        "float16": "float16_tflops",
+        "GB/s": "memory_gbs",
+        "L2 MiB": "l2_mib",
+    },
+)
 # What is printed: title, table, section, then heading and key of each column.
 _TABLES: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
     (
@@ -99,21 +114,7 @@ _TABLES: tuple[tuple[str, str, str, Mapping[str, str]], ...] = (
         "devices",
         {"from 10de:": "first", "to": "last", "architecture": "architecture", "capability": "capabilities"},
     ),
-    (
-        "Arithmetic peaks, dense, in TFLOPS at the boost clock, by tensor cores where a precision has them",
-        "peaks",
-        "peaks",
-        {
-            "card": "name",
-            "float32": "float32_tflops",
-            "float64": "float64_tflops",
-            "TF32": "tf32_tflops",
-            "bfloat16": "bfloat16_tflops",
-            "float16": "float16_tflops",
-            "GB/s": "memory_gbs",
-            "L2 MiB": "l2_mib",
-        },
-    ),
+    _PEAKS,
     (
         "Driver branches",
         "driver",
@@ -153,19 +154,28 @@ def print_tables(out: Console) -> None:
     """Print the two pictures, then each table with its sources below."""
     print_pictures(out)
     for title, name, section, columns in _TABLES:
-        shown = table(*columns, "source")
-        sources: dict[str, int] = {}
-        for row in rows(name, section):
-            number = sources.setdefault(cited(row), len(sources) + 1)
-            shown.add_row(
-                *(Text(_cell(row.get(key))) for key in columns.values()), Text(f"[{number}]", style="dim")
-            )
-        print_table(out, title, shown)
-        for source, number in sources.items():
-            label = f"[{number}] "
-            for text in hang(label + source, out.width, len(label)):
-                out.print(Text(text, style="dim"), soft_wrap=True)
+        _print_rows(out, title, columns, rows(name, section))
         out.print()
+
+
+def print_peaks(out: Console, some: Iterable[Row] | None = None) -> None:
+    """Print the table of peaks, or some rows of it."""
+    title, name, section, columns = _PEAKS
+    _print_rows(out, title, columns, rows(name, section) if some is None else some)
+
+
+def _print_rows(out: Console, title: str, columns: Mapping[str, str], some: Iterable[Row]) -> None:
+    shown = table(*columns, "source")
+    sources: dict[str, int] = {}
+    for row in some:
+        number = sources.setdefault(cited(row), len(sources) + 1)
+        cells = (Text(_cell(row.get(key))) for key in columns.values())
+        shown.add_row(*cells, Text(f"[{number}]", style="dim"))
+    print_table(out, title, shown)
+    for source, number in sources.items():
+        label = f"[{number}] "
+        for text in hang(label + source, out.width, len(label)):
+            out.print(Text(text, style="dim"), soft_wrap=True)
 
 
 def _cell(value: object) -> str:
@@ -176,9 +186,9 @@ def _cell(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value).strip()
 
 
-def document() -> dict[str, object]:
+def document(*, peaks_alone: bool = False) -> dict[str, object]:
     """Return the tables as they are."""
     found: dict[str, dict[str, list[Row]]] = {}
-    for _, name, section, _ in _TABLES:
+    for _, name, section, _ in (_PEAKS,) if peaks_alone else _TABLES:
         found.setdefault(name, {})[section] = list(rows(name, section))
     return {"schema": SCHEMA, "question": "the tables", "tables": found}

@@ -167,6 +167,59 @@ def test_an_unknown_branch_is_not_guessed(ask: Ask) -> None:
     assert found["security"].startswith("no bulletin")
 
 
+def test_a_card_alone_is_a_question_too(ask: Ask) -> None:
+    status, out, _ = ask("--card", "10de:2684")
+    assert status == 0
+    for words in (
+        "GeForce RTX 4090 (Ada, compute capability 8.9)",
+        "the open kernel module or the proprietary one",
+        "Builds of torch that run on it",
+        "whl/cu126",
+        "│ GeForce RTX 4090 │ 82.6 ",
+        "Ada whitepaper",
+    ):
+        assert words in out
+    assert "H200" not in out
+    found = document(ask, "--card", "10de:2684")
+    assert [row["name"] for row in found["peaks"]] == ["GeForce RTX 4090"]
+    assert found["card"]["compute_capabilities"] == ["8.9"]
+
+
+def test_e2_what_an_old_card_alone_can_run_ends_with_its_branch_and_its_cuda(ask: Ask) -> None:
+    found = document(ask, "--card", "P40")
+    assert (found["last_branch"], found["last_cuda"]) == (580, "12.9")
+    assert {build["index"] for build in found["torch"]} == {"cu118", "cu121", "cu124", "cu126"}
+    assert found["module"].startswith("the proprietary kernel module alone")
+    _, out, _ = ask("--card", "P40")
+    assert "R580 is the last branch that knows it" in out
+    assert "a newer one do not know it any more" in out
+    assert "`gpu-verify compat --peaks` prints it" in out
+
+
+def test_of_a_card_alone_nothing_is_guessed(ask: Ask) -> None:
+    kepler = document(ask, "--card", "10de:1180")
+    assert (kepler["torch"], kepler["peaks"]) == ([], [])
+    assert (kepler["first_cuda"], kepler["last_cuda"]) == (None, None)
+    assert kepler["module"].startswith("no kernel module")
+    undecided = document(ask, "--card", "10de:2980")
+    assert len(undecided["card"]["compute_capabilities"]) > 1
+    assert (undecided["first_cuda"], undecided["first_driver"]) == ("12.8", "570.26")
+    assert "on all that it may be" in ask("--card", "10de:2980")[1]
+
+
+def test_a_name_of_several_cards_has_the_peaks_of_each(ask: Ask) -> None:
+    names = {row["name"] for row in document(ask, "--card", "A100")["peaks"]}
+    assert {"A100 PCIe 40GB", "A100 SXM4 80GB"} <= names
+
+
+def test_the_table_of_peaks_alone(ask: Ask) -> None:
+    status, out, _ = ask("--peaks")
+    assert status == 0
+    assert "H200 SXM 141GB" in out
+    assert "Which CUDA on which driver" not in out
+    assert set(document(ask, "--peaks")["tables"]) == {"peaks"}
+
+
 def test_a_driver_alone_is_a_question_too(ask: Ask) -> None:
     found = document(ask, "--driver", "550.163.01")
     assert found["cards"] == []
@@ -256,7 +309,13 @@ def test_e2_a_build_without_code_for_the_card_will_not_run(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--card", "4090"), "--card goes with --driver"),
+        (("--cuda", "12.8", "--card", "4090"), "--cuda and --card go with --driver"),
+        (("--image-require", "cuda>=12.8", "--card", "4090"), "--image-require and --card go with --driver"),
+        (("--card", "4090", "--card", "P40"), "several --card go with --driver"),
+        (("--card", "Radeon"), "lspci -nn"),
+        (("--peaks", "--card", "4090"), "goes with --json alone"),
+        (("--peaks", "--driver", "535.261.03"), "goes with --json alone"),
+        (("--peaks", "--torch", "2.9"), "goes with --json alone"),
         (("--driver", "12.2"), "no version of a driver"),
         (("--driver", "535"), "no version of a driver"),
         (("--driver", "many"), "no version of a driver"),
