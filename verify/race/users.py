@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 # The kernel gives its first PID namespace this inode (PROC_PID_INIT_INO, include/linux/proc_ns.h).
 HOST_PIDS = "pid:[4026531836]"
 PROC = Path("/proc")
 
 
-def others(listed: Sequence[int] | None, own: int, proc: Path = PROC) -> int | None:
+def others(
+    listed: Sequence[int] | None, own: int, proc: Path = PROC, there: Callable[[int], bool] | None = None
+) -> int | None:
     """Return how many of these processes are not ``own`` or its children; None where that cannot be told.
 
     NVML gives the host's ids. In a container those mean nothing, and nothing in it can translate them. One
@@ -26,20 +28,16 @@ def others(listed: Sequence[int] | None, own: int, proc: Path = PROC) -> int | N
         return None
     if listed is None or here != HOST_PIDS:
         return None
-    return sum(1 for pid in set(listed) if _alive(pid, proc) and not _descends(pid, own, proc))
+    return sum(1 for pid in set(listed) if (there or exists)(pid) and not _descends(pid, own, proc))
 
 
-def _alive(pid: int, proc: Path) -> bool:
-    """Whether there is such a process; one that another user hides (hidepid) is there."""
-    if (proc / str(pid)).exists():
-        return True
-    if proc != PROC:
-        return False
+def exists(pid: int) -> bool:
+    """Whether there is such a process, also where /proc hides it from us (hidepid)."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except (OSError, OverflowError):
         return True
     return True
 

@@ -27,6 +27,7 @@ class SimulatedDevice:
     launch_s: float = 1e-5
     kernel_s: float = 1e-6  # the shortest that any kernel takes
     cpu_flops_per_s: float = 1e10
+    wake_s: float = 0.0  # what the first call of all costs: the caller waits for it
     time: float = 0.0
     busy_until: float = 0.0
 
@@ -41,6 +42,7 @@ class SimulatedDevice:
         self.time += flops / self.cpu_flops_per_s
 
     def synchronize(self) -> None:
+        self._wake()
         self.time = max(self.time, self.busy_until)
 
     def now(self) -> float:
@@ -57,7 +59,12 @@ class SimulatedDevice:
         return {"float32_tflops": self.flops_per_s / 1e12, "memory_gbs": None, "l2_mib": None,
                 "source": "simulated", "date": "2026-12-02"}  # fmt: skip
 
+    def _wake(self) -> None:
+        self.time += self.wake_s
+        self.wake_s = 0.0
+
     def _queue(self, seconds: float) -> None:
+        self._wake()
         self.time += self.launch_s
         self.busy_until = max(self.busy_until, self.time) + seconds
 

@@ -9,6 +9,7 @@ import pytest
 from verify.race.crossing import ALWAYS, BETWEEN, NEVER, UNKNOWN, break_even
 
 Point = dict[str, Any]
+NOTHING = {"size": None, "low": None, "high": None, "said": UNKNOWN, "confidence": None}
 
 
 def both(
@@ -72,12 +73,35 @@ def test_a_copy_that_was_not_timed_is_not_nothing() -> None:
     points = [p for size in (100, 1000) for p in both(size, size / 500, 1.0, copy_s=None)]
     found = break_even(points)
     assert found["without_copy"]["said"] == BETWEEN
-    assert found["with_copy"] == {"size": None, "low": None, "high": None, "said": UNKNOWN}
+    assert found["with_copy"] == NOTHING
 
 
 def test_always_and_never() -> None:
-    assert without(curve(2.0, 3.0, 9.0)) == {"size": None, "low": None, "high": 10.0, "said": ALWAYS}
-    assert without(curve(0.1, 0.2, 0.5)) == {"size": None, "low": 1000.0, "high": None, "said": NEVER}
+    sure = pytest.approx(1 - 6 * 0.02)
+    assert without(curve(2.0, 3.0, 9.0)) == {**NOTHING, "high": 10.0, "said": ALWAYS, "confidence": sure}
+    assert without(curve(0.1, 0.2, 0.5)) == {**NOTHING, "low": 1000.0, "said": NEVER, "confidence": sure}
+
+
+def test_intervals_of_three_samples_are_none_to_rest_a_crossing_on() -> None:
+    """Three samples' extremes hold the median three times of four."""
+    points = curve(0.1, 0.5, 2.0, 30.0)
+    assert without(points)["said"] == BETWEEN
+    assert without(points)["confidence"] == pytest.approx(1 - 4 * 0.02), "of both lanes at the two sizes"
+    points[0]["confidence"] = points[-1]["confidence"] = 0.75
+    assert without(points)["said"] == BETWEEN, "they lie beyond the sizes between which it crosses"
+    points[4]["confidence"] = 0.75
+    assert without(points) == NOTHING
+    del points[4]["confidence"]
+    assert without(points) == NOTHING, "one that is not told is none"
+
+
+def test_the_copys_confidence_counts_where_the_copy_does() -> None:
+    points = [p for s in (10, 100, 1000, 10_000) for p in both(s, s / 500, 1.0, copy_s=3.0)]
+    for point in points:
+        point["copy_confidence"] = 0.75
+    found = break_even(points)
+    assert found["without_copy"]["said"] == BETWEEN
+    assert found["with_copy"] == NOTHING
 
 
 def test_a_draw_at_an_end_is_neither_always_nor_never() -> None:
@@ -99,7 +123,7 @@ def test_noise_inside_the_intervals_takes_the_last_crossing() -> None:
 
 @pytest.mark.parametrize("ratios", [(0.2, 2.0, 0.5, 4.0), (2.0, 0.5), (0.5, 2.0, 1.0, 0.5), (2.0, 0.5, 2.0)])
 def test_back_and_forth_beyond_the_intervals_is_not_known(ratios: tuple[float, ...]) -> None:
-    assert without(curve(*ratios)) == {"size": None, "low": None, "high": None, "said": UNKNOWN}
+    assert without(curve(*ratios)) == NOTHING
 
 
 def test_one_size_or_one_lane_says_nothing() -> None:

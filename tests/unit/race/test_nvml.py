@@ -178,26 +178,3 @@ def test_two_distributions_with_one_file_are_named(fake: Any) -> None:
 def test_nvidias_own_is_not_named(fake: Any) -> None:
     fake({}, ("nvidia-ml-py", "13.615.71"))
     assert nvml.binding()[1] == []
-
-
-def processes(proc: Path, namespace: str, parents: dict[int, int]) -> Path:
-    (proc / "self/ns").mkdir(parents=True)
-    (proc / "self/ns/pid").symlink_to(namespace)
-    for pid, parent in parents.items():
-        (proc / str(pid)).mkdir()
-        (proc / str(pid) / "stat").write_text(f"{pid} (a ) name) S {parent} 1 1 0\n")
-    return proc
-
-
-def test_others_are_those_that_do_not_descend_from_the_race(tmp_path: Path) -> None:
-    proc = processes(tmp_path, nvml.HOST_PIDS, {10: 1, 20: 10, 21: 20, 22: 21, 30: 10})
-    assert nvml.others([20, 22, 30, 30], 20, proc) == 1
-    assert nvml.others([20], 20, proc) == 0
-    assert nvml.others([], 20, proc) == 0
-    assert nvml.others([20, 99], 20, proc) == 1  # hidden from us, as with hidepid
-
-
-def test_others_are_unknown_in_a_container_and_where_nothing_is_listed(tmp_path: Path) -> None:
-    assert nvml.others([20], 20, processes(tmp_path / "in", "pid:[4026532999]", {20: 1})) is None
-    assert nvml.others(None, 20, processes(tmp_path / "out", nvml.HOST_PIDS, {20: 1})) is None
-    assert nvml.others([20], 20, tmp_path / "none") is None

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import math
+from functools import partial
 from typing import Any
 
 import pytest
@@ -9,6 +11,8 @@ from verify.race import cores, running
 from verify.race.clock import Clock, Plan
 from verify.race.lanes import run_lane
 from verify.race.outcome import Lane, Outcome
+from verify.race.refused import LaneError, failed
+from verify.race.sampler import Sampler
 from verify.race.settings import Settings
 from verify.race.words import message, text
 
@@ -141,7 +145,7 @@ def test_the_budget_is_kept_and_what_cannot_start_is_absent(monkeypatch: pytest.
     assert (first.status, first.ended) == ("ran", "budget")
     assert len(first.samples) < 3
     assert (second.status, second.reason and second.reason["id"]) == ("absent", "no-budget-share")
-    assert made == ["cpu"]
+    assert made == ["cpu", "cpu-torch"]
 
 
 def test_a_lane_whose_first_call_takes_all_that_is_left_is_absent(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -182,15 +186,23 @@ def test_threads_and_digits_are_set_for_a_lane_and_given_back(monkeypatch: pytes
     assert torch.backends.cudnn.allow_tf32 is True
 
 
-@pytest.mark.parametrize(("usable", "warned"), [(2, True), (64, False)])
-def test_a_lane_on_few_cores_says_so(monkeypatch: pytest.MonkeyPatch, usable: int, *, warned: bool) -> None:
+@pytest.mark.parametrize(
+    ("usable", "threads", "warned"),
+    [(2, 2, (2, 64)), (64, 64, None), (64, 1, (1, 64)), (40, 40, None), (40, 36, (36, 40))],
+    ids=["few cores", "all", "few threads", "more than half", "and not all threads of them"],
+)
+def test_a_lane_on_few_cores_or_threads_says_so(
+    monkeypatch: pytest.MonkeyPatch, usable: int, threads: int, warned: tuple[int, int] | None
+) -> None:
     monkeypatch.setattr(cores, "count", lambda: 64)
-    monkeypatch.setattr(cores, "usable", lambda *_: usable)
     monkeypatch.setattr(cores, "quota", lambda *_: None)
-    monkeypatch.setattr(cores, "effective", lambda *_: min(usable, 32))  # one a core; two a core are counted
+    monkeypatch.setattr(cores, "usable", lambda *_: usable)
+    monkeypatch.setattr(cores, "threads", lambda: usable)
+    monkeypatch.setattr(cores, "effective", lambda *_: threads)
     outcomes, _, _ = race(monkeypatch, [1.0], repeats=1, budget_s=None)
     said = [[warning for warning in o.warnings if warning["id"] == "few-threads"] for o in outcomes]
-    assert said == [[message("few-threads", threads=2, cores=64)] if warned else [], []]
+    assert said == [[message("few-threads", threads=warned[0], cores=warned[1])] if warned else [], []]
+    assert outcomes[0].document("torch")["threads"] == threads
 
 
 def test_the_card_is_watched_while_it_is_timed_and_only_then(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,3 +263,113 @@ def test_a_contestant_may_know_better_why_a_lane_is_absent() -> None:
     found = fakes.libraries(None)
     assert running.why_absent(contestant, fakes.CPU_LANE, Settings(), found) is None
     assert running.why_absent(contestant, fakes.CUDA_LANE, Settings(), found) == message("no-cuml-accel")
+
+
+def raced(device: fakes.QueueDevice, works: dict[str, tuple[int, float]], budget_s: float) -> dict[str, Any]:
+    """Race contestants of so many CPU lanes and so many seconds a training, one after the other."""
+    course = fakes.course(fakes.libraries(fakes.torch("2.13.0+cpu")), device, budget_s=budget_s)
+    course.claims = sum(lanes for lanes, _ in works.values())
+    found = {}
+    for name, (lanes, seconds) in works.items():
+        them = tuple(Lane(f"cpu-{k}", "torch", "cpu") for k in range(lanes))
+        made = partial(Quick, device, [seconds])
+        found[name] = running.run_contestant(fakes.contestant(lambda *_, made=made: made(), them), course)[0]
+    return found
+
+
+class Quick(fakes.CountingRunner):
+    """One whose start costs nothing."""
+
+    def fresh(self) -> str:
+        return "fresh"
+
+    def load(self) -> None:
+        pass
+
+    def unload(self, result: str) -> str:
+        return result
+
+
+def test_a_slow_contestant_takes_nothing_from_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine on which the network takes 11 s a training, in a race of 60 s."""
+    device = fakes.QueueDevice()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    found = raced(device, {"network": (1, 11.0), "fraud": (2, 1.0), "sweep": (2, 0.5)}, 60.0)
+    (slow,) = found["network"]
+    assert slow.status == "absent", "its share is 12 s: a warm-up, and no more"
+    assert slow.reason is not None
+    assert slow.reason["id"] == "no-budget-share"
+    assert slow.reason["share_s"] == pytest.approx(12.0)
+    assert "--budget" in text(slow.reason)
+    for name in ("fraud", "sweep"):
+        assert {(o.status, o.ended) for o in found[name]} == {("ran", "precise")}
+    assert device.now() <= 60.0
+
+
+@pytest.mark.parametrize("seconds", [0.5, 2.0, 3.0, 4.0, 7.0, 13.0])
+def test_the_budget_is_for_the_whole_race(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """However slow the machine: what is overdrawn is a warm-up at most, of which nothing was known."""
+    device = fakes.QueueDevice()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    found = raced(device, {"network": (1, seconds), "fraud": (2, seconds), "script": (1, seconds)}, 60.0)
+    assert device.now() <= 60.0 + seconds
+    for outcome in (o for outcomes in found.values() for o in outcomes):
+        said = [warning["id"] for warning in outcome.warnings]
+        short = outcome.status != "ran" or len(outcome.samples) < 6
+        spoken = outcome.reason is not None or outcome.ended == "budget"
+        assert spoken == short, "nothing is made smaller without a word"
+        if outcome.status == "ran" and len(outcome.samples) < 3:
+            assert "no-budget-least" in said
+
+
+def test_a_lane_borrows_for_the_least_repeats_from_its_own_contestant_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    device = fakes.QueueDevice()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    found = raced(device, {"network": (2, 5.9), "fraud": (2, 1.0)}, 80.0)
+    first, second = found["network"]
+    # 40 s for the contestant, 20 s for its first lane: a warm-up and two repeats, and 10 s it may borrow.
+    assert len(first.samples) == 3
+    (said,) = [warning for warning in first.warnings if warning["id"] == "no-budget-least"]
+    assert (said["count"], said["fit"], said["least"]) == (3, 2, 3)
+    assert second.status == "absent" or len(second.samples) <= 2
+    assert {o.ended for o in found["fraud"]} == {"precise"}
+
+
+def test_what_a_contestant_leaves_goes_to_those_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = fakes.QueueDevice()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    found = raced(device, {"network": (1, 0.1), "fraud": (1, 8.0)}, 60.0)
+    assert [len(o.samples) for o in found["fraud"]] == [5], "58 s less a warm-up, and one for what follows"
+
+
+def test_a_card_that_could_not_be_watched_says_why_in_its_lanes(monkeypatch: pytest.MonkeyPatch) -> None:
+    device = fakes.QueueDevice()
+    monkeypatch.setattr(running, "clock_for", lambda *_: Clock(device.now, device.synchronize))
+    course = fakes.course(fakes.libraries(CARD), device, repeats=2, budget_s=None)
+    course.sampler = Sampler(0.01)
+    course.sampler.reason = message("sampler-no-pynvml")
+    outcomes, _ = running.run_contestant(
+        fakes.contestant(lambda *_: fakes.CountingRunner(device, [1.0])), course
+    )
+    said = [[warning["id"] for warning in o.warnings if "sampler" in warning["id"]] for o in outcomes]
+    assert said == [[], ["sampler-no-pynvml"]]
+    assert outcomes[1].usage is None
+
+
+def test_what_is_no_number_is_named_and_left_out() -> None:
+    class Ran(fakes.CountingRunner):
+        def quality(self, result: str) -> dict[str, float]:
+            return {**super().quality(result), "loss": math.nan}
+
+    device = fakes.QueueDevice()
+    outcome = lane(lambda: Ran(device, [1.0]), device)
+    assert outcome.quality == {"accuracy": 0.9}
+    assert message("no-number", names=["loss"]) in outcome.warnings
+
+
+def test_an_error_that_is_a_sentence_is_said_without_its_class() -> None:
+    assert text(failed(LaneError("the script did not end"))) == "the script did not end"
+    assert text(failed(ValueError("no such column"))) == "ValueError: no such column"
+    assert text(failed(LaneError())) == "LaneError"

@@ -68,16 +68,21 @@ def patient(**more: Any) -> Sampler:
 
 
 def test_a_lane_is_watched_and_the_next_one_by_the_same_process(fake: Callable[..., Path]) -> None:
-    fake(values={ENERGY: [1_000, 3_500, 10_000, 10_700]})
+    fake(values={ENERGY: [1_000 * n for n in range(1, 5_000)]})
     sampler = patient()
     with sampler:
-        time.sleep(0.1)
-    seen, pid = sampler.usage(), sampler.pid
+        began = time.perf_counter()
+        time.sleep(0.2)
+        windows = [(began, time.perf_counter())]
+        time.sleep(0.2)  # a pause, which is not the repeat's
+    seen, pid = sampler.usage(windows), sampler.pid
     assert seen is not None
     assert seen["points"][0][1:] == [80, 3.0, 100.0, 1500, 50]
     assert seen["utilisation"] == {"median": 80, "max": 80}
-    assert (seen["energy_j"], seen["energy_from"]) == (2.5, "counter")
-    assert seen["power_w_mean"] == pytest.approx(100.0)
+    assert seen["energy_from"] == "counter"
+    assert 0 < seen["energy_j"] < len(seen["points"]), "a joule a reading, and not those of the pause"
+    assert seen["power_w_mean"] == pytest.approx(seen["energy_j"] / seen["timed_s"])
+    assert seen["timed_s"] == pytest.approx(windows[0][1] - windows[0][0])
     assert (seen["throttle"], seen["clock_mhz"]) == ([], [1500, 1500])
     assert seen["limits"] == {"power_w": 150.0, "power_default_w": 150.0, "slowdown_c": 95}
     assert seen["cost_share"] > 0
@@ -88,7 +93,7 @@ def test_a_lane_is_watched_and_the_next_one_by_the_same_process(fake: Callable[.
         pass
     seen = sampler.usage()
     assert seen is not None
-    assert seen["energy_j"] == 0.7
+    assert (seen["energy_j"], seen["trainings"]) == (None, None), "nothing was timed"
     assert sampler.pid == pid
     assert (sampler.reason, sampler.notes) == (None, [])
     assert pid is not None

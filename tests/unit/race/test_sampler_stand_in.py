@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,8 +74,10 @@ def test_a_simulated_card_is_read(machine: Callable[[str], None]) -> None:
     )
     sampler = patient()
     with sampler:
-        pass
-    seen = sampler.usage()
+        began = time.perf_counter()
+        time.sleep(0.1)
+        repeats = [(began, time.perf_counter())]
+    seen = sampler.usage(repeats)
     sampler.close()
     assert (sampler.notes, seen is not None) == ([], True)
     assert seen is not None

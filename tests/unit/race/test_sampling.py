@@ -52,7 +52,8 @@ def test_each_reading_is_a_point_and_the_last_is_after_the_end(monkeypatch: pyte
     monkeypatch.setattr(sampling, "pause", lambda *_: 0.0)
     record, sent, card = watch(readings=4)
     assert [point[1] for point in record["points"]] == [1, 2, 3, 4, 5]
-    assert record["energy_mj"] == [0, 4_000]
+    assert [counted for _, counted in record["energy_mj"]] == [1_000, 2_000, 3_000, 4_000, 5_000]
+    assert [at for at, _ in record["energy_mj"]] == sorted(at for at, _ in record["energy_mj"])
     assert sent == [{"begun": True}]  # once, after the first reading
     assert card.listed == 2  # not with every reading, but at both ends
     assert record["lost"] is None

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from tests.unit.race import fakes
-from verify.race import machine, options, running, script
+from verify.race import cores, machine, options, running, script
 from verify.race.budget import Budget
 from verify.race.course import Course
 from verify.race.judging import judge
 from verify.race.libraries import CPU
 from verify.race.options import UsageError
 from verify.race.settings import Script, Settings
-from verify.race.words import text
+from verify.race.words import message, text
 
 if TYPE_CHECKING:
     from verify.race.outcome import Outcome
@@ -56,8 +56,8 @@ def race(
 def test_both_devices_are_told_and_timed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     outcomes, document = race(settings(tmp_path), monkeypatch, CARD)
     assert [(o.lane.name, o.status, len(o.samples)) for o in outcomes] == [
-        ("cpu", "ran", 2),
-        ("cuda", "ran", 2),
+        ("cpu", "ran", 3),
+        ("cuda", "ran", 3),
     ]
     assert all(seconds > 0 for o in outcomes for seconds in o.samples)
     assert document["ratio"] is not None
@@ -146,7 +146,7 @@ def test_a_run_that_cannot_be_followed_by_another_is_not_begun(tmp_path: Path) -
     assert runner.fresh() == pytest.approx(30.0)  # the other half is the card's
     runner._last = 25.0
     now[0] = 20.0
-    with pytest.raises(script.ScriptFailed, match=r"one run takes 25 s and 20 s are left .* larger --budget"):
+    with pytest.raises(script.ScriptError, match=r"one run takes 25 s and 20 s are left .* larger --budget"):
         runner.fresh()
 
 
@@ -171,6 +171,38 @@ def test_the_cpu_lane_sees_no_card(monkeypatch: pytest.MonkeyPatch) -> None:
     assert int(script.environment(CPU)["OMP_NUM_THREADS"]) >= 1
     monkeypatch.setenv("OMP_NUM_THREADS", "3")
     assert script.environment(CPU)["OMP_NUM_THREADS"] == script.environment("cuda")["OMP_NUM_THREADS"] == "3"
+
+
+def test_the_threads_that_the_user_chose_are_recorded_and_warned_of(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in script.THREADS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(cores, "usable", lambda *_: 4)
+    monkeypatch.setattr(cores, "threads", lambda: 4)
+    monkeypatch.setattr(cores, "count", lambda: 4)
+    _, document = race(settings(tmp_path), monkeypatch)
+    lane = document["lanes"][0]
+    assert (lane["threads"], lane["threads_environment"]) == (4, None)
+    assert "few-threads" not in [warning["id"] for warning in lane["warnings"]]
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    monkeypatch.setenv("MKL_NUM_THREADS", "2")
+    _, document = race(settings(tmp_path), monkeypatch)
+    lane = document["lanes"][0]
+    assert lane["threads"] == 1
+    assert lane["threads_environment"] == {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "2"}
+    assert message("few-threads", threads=1, cores=4) in lane["warnings"]
+
+
+def test_torch_is_asked_how_many_threads_it_takes() -> None:
+    assert script.threads(script.LANES[0], script.Startup(1.0, 7))["threads"] == 7
+
+
+def test_a_reason_is_a_sentence_and_no_name_of_a_class(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, document = race(settings(tmp_path, "raise KeyError('target')"), monkeypatch)
+    assert text(document["lanes"][0]["reason"]).startswith("exit status 1, its last line")
 
 
 @pytest.mark.parametrize(
@@ -206,10 +238,11 @@ def test_the_start_up_is_measured_where_torch_can_be_imported(monkeypatch: pytes
 
 
 def test_the_start_up_stands_beside_the_quality(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "torch.py").touch()
+    (tmp_path / "torch.py").write_text("def get_num_threads(): return 3")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     measured = script.startup(Budget(None), fakes.libraries(fakes.torch("2.13.0+cpu")))
     assert measured.seconds is not None
+    assert measured.threads == 3
     runner = script.ScriptRunner(script.LANES[0], measured, settings(tmp_path), Budget(None))
     assert runner.quality('{"accuracy": 0.9}') == {"accuracy": 0.9, "startup_s": measured.seconds}
 

@@ -19,7 +19,7 @@ def point(t: float, **values: Any) -> list[Any]:
 
 def record(points: list[list[Any]], **more: Any) -> dict[str, Any]:
     limits = {"power_w": None, "power_default_w": None, "slowdown_c": None}
-    base = {"points": points, "energy_mj": [None, None], "limits": limits, "others": None,
+    base = {"began": 0.0, "points": points, "energy_mj": [], "limits": limits, "others": None,
             "cpu_s": 0.001, "elapsed_s": 1.0, "lost": None}  # fmt: skip
     return {**base, **more}
 
@@ -35,14 +35,18 @@ def test_all_that_a_card_tells() -> None:
         point(0.5, utilisation=90, memory=900.0, power=150.0, clock=1500, temperature=45, reasons=0),
         point(1.0, utilisation=98, memory=800.0, power=150.0, clock=1485, temperature=50, reasons=4),
     ]
-    seen = usage.usage(record(points, energy_mj=[5_000, 131_000], others=0, cpu_s=0.004), 0.1)
+    counted = [[0.0, 5_000], [0.5, 56_000], [1.0, 131_000]]
+    seen = usage.usage(record(points, energy_mj=counted, others=0, cpu_s=0.004), 0.1, windows=[(0.0, 1.0)])
     assert seen == {
         "interval_s": 0.5,
         "points": [p[:6] for p in points],
         "utilisation": {"median": 90, "max": 98},
         "memory_mib_max": 900.0,
         "temperature_c_max": 50,
-        "power_w_mean": 125.0,
+        "power_w_mean": 126.0,
+        "timed_s": 1.0,
+        "timed_share": 1.0,
+        "trainings": 1,
         "energy_j": 126.0,
         "energy_from": "counter",
         "throttle": ["sw_power_cap"],
@@ -65,32 +69,6 @@ def test_an_integral_needs_two_points(points: list[list[Any]]) -> None:
     seen = usage.usage(record(points, elapsed_s=0.0), 0.25)
     assert (seen["energy_j"], seen["energy_from"], seen["power_w_mean"]) == (None, None, None)
     assert (seen["interval_s"], seen["cost_share"]) == (0.25, None)
-
-
-def test_power_is_integrated_by_trapezoids_over_uneven_steps() -> None:
-    points = [point(0.0, power=100.0), point(1.0, power=200.0), point(4.0, power=200.0)]
-    assert usage.integrate(points) == (150.0 + 600.0, 4.0)
-    seen = usage.usage(record(points), 1.0)
-    assert (seen["energy_j"], seen["energy_from"], seen["power_w_mean"]) == (750.0, "integrated", 187.5)
-
-
-def test_a_hole_in_the_power_gives_no_sum() -> None:
-    points = [point(t, power=None if 3 <= t < 6 else 100.0) for t in range(10)]
-    assert usage.integrate(points) is None
-    points = [point(t, power=None if t == 50 else 100.0) for t in range(101)]
-    assert usage.integrate(points) == (9_800.0, 98.0)
-
-
-@pytest.mark.parametrize("counter", [[None, 5], [5, None], [7, 7], [9, 2]])
-def test_a_counter_that_is_missing_stands_or_goes_back_is_not_used(counter: list[int | None]) -> None:
-    points = [point(0.0, power=100.0), point(1.0, power=100.0)]
-    assert usage.energy(record(points, energy_mj=counter)) == (100.0, "integrated")
-    assert usage.energy(record([], energy_mj=counter)) == (None, None)
-
-
-def test_a_counter_alone_gives_the_mean_power() -> None:
-    seen = usage.usage(record([[0.0, *NAN], [2.0, *NAN]], energy_mj=[0, 300_000], elapsed_s=2.0), 0.1)
-    assert seen["power_w_mean"] == 150.0
 
 
 def test_points_are_thinned_evenly_with_both_ends() -> None:
