@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify import advise, doctor, take
-from verify.commands import EPILOG, OK, Parser
+from verify.commands import EXIT_STATUS, OK, Parser
 from verify.compat import command as compatibility
 from verify.errors import VerifyError
 from verify.image import command as images
@@ -26,11 +26,20 @@ if TYPE_CHECKING:
 
 USAGE, INTERNAL, INTERRUPTED = 2, 3, 130
 BROKEN_PIPE = 141  # as the shell counts SIGPIPE
+_ABOUT = (
+    "Is this machine's NVIDIA card ready for containers, which layer is broken where it is not, and is the "
+    "card worth its price for this work?"
+)
+_START = """examples:
+  gpu-verify doctor                     what is wrong with this machine
+  gpu-verify doctor --host user@lab-1   or with one that SSH reaches
+  gpu-verify COMMAND --help             every option of a command"""
 
 
-def _parser() -> Parser:
-    parser = Parser(prog="gpu-verify", description=__doc__, epilog=EPILOG)
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+def parser() -> Parser:
+    """Return what reads the command line, but for the race's, which reads its own."""
+    top = Parser(prog="gpu-verify", description=_ABOUT, epilog=f"{_START}\n\n{EXIT_STATUS}")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     take.add(commands)
     doctor.add(commands)
     commands.add_parser(
@@ -42,7 +51,7 @@ def _parser() -> Parser:
     evidence.add(commands)
     compatibility.add(commands)
     images.add(commands)
-    return parser
+    return top
 
 
 def _race(arguments: Sequence[str]) -> int:
@@ -58,7 +67,7 @@ def _run(arguments: Sequence[str]) -> int:
         return compare.main(arguments[2:])
     if arguments and arguments[0] == "race":  # the race has its own parser: it runs without this package too
         return _race(arguments[1:])
-    options = _parser().parse_args(arguments)
+    options = parser().parse_args(arguments)
     run: Run = options.run
     return run(options)
 

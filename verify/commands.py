@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.errors import VerifyError
 
@@ -17,15 +17,45 @@ if TYPE_CHECKING:
 
     Run: TypeAlias = Callable[[argparse.Namespace], int]
 
-EPILOG = (
-    "exit status: 0 all passed (warnings allowed), 1 findings failed, 2 usage or unreadable input, "
-    "3 an error in gpu-verify itself, 130 interrupted, 141 the reader of its output has gone (`| head`)"
-)
 OK, FINDINGS_FAILED = 0, 1
+EXIT_STATUS = """exit status:
+  0    all passed (warnings allowed), or the question is answered
+  1    findings failed, or what was asked about will not run there
+  2    usage, or input that cannot be read
+  3    an error in gpu-verify itself
+  130  interrupted
+  141  the reader of its output has gone (| head)"""
+# One command each that can be typed as it stands, but for the names in it: a test asks for it.
+EXAMPLES = {
+    "record": "gpu-verify record --host user@lab-1 --out lab-1.json",
+    "doctor": "gpu-verify doctor --recording lab-1.json",
+    "advise": "gpu-verify advise --model logistic --rows 280k --columns 30",
+    "report": "gpu-verify report --from evidence/",
+    "compat": "gpu-verify compat --driver 535.261.03 --card 10de:2684",
+    "image": "gpu-verify image nvidia/cuda:13.0.2-base-ubuntu24.04 --recording lab-1.json",
+}
+
+
+class _Help(argparse.HelpFormatter):
+    """Wraps paragraphs, and leaves a block with indented lines as it is: an example is there to be copied."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        blocks = text.split("\n\n")
+        return "\n\n".join(
+            block if "\n  " in block else super(_Help, self)._fill_text(block, width, indent)
+            for block in blocks
+        )
 
 
 class Parser(argparse.ArgumentParser):
     """Raises instead of leaving the process, so that ``main`` stays the only exit."""
+
+    def __init__(self, **settings: Any) -> None:  # noqa: ANN401  # argparse's own
+        super().__init__(**{"formatter_class": _Help, **settings})
+
+    def format_help(self) -> str:
+        """Return the help for a terminal: a docstring's quotes around code mean nothing there."""
+        return super().format_help().replace("`", "")
 
     def error(self, message: str) -> None:  # type: ignore[override]  # noqa: D102  # argparse calls it
         raise VerifyError(f"{message}. See `{self.prog} --help`")
@@ -41,9 +71,13 @@ def some_path(text: str) -> Path:
     return Path(text)
 
 
-def add_command(commands: Commands, name: str, summary: str, run: Run) -> argparse.ArgumentParser:
-    """Add one command's parser, and what runs it."""
-    parser = commands.add_parser(name, help=summary, description=summary, epilog=EPILOG)
+def add_command(
+    commands: Commands, name: str, summary: str, run: Run, more: str = ""
+) -> argparse.ArgumentParser:
+    """Add one command's parser, and what runs it; ``more`` of the description follows its summary."""
+    example = EXAMPLES.get(name)
+    epilog = f"example:\n  {example}\n\n{EXIT_STATUS}" if example else EXIT_STATUS
+    parser = commands.add_parser(name, help=summary, description=f"{summary}{more}", epilog=epilog)
     parser.set_defaults(run=run)
     return parser
 

@@ -35,7 +35,12 @@ def add(commands: Commands) -> None:
     """Add ``record`` to the command line."""
     parser = add_command(commands, "record", "take a recording", record)
     add_machine(parser)
-    parser.add_argument("--where", choices=("host", "container"), default="host")
+    parser.add_argument(
+        "--where",
+        choices=("host", "container"),
+        default="host",
+        help="of the machine itself (host), or from inside a container of --image",
+    )
     parser.add_argument("--out", type=some_path, metavar="FILE", help="instead of standard output")
     parser.add_argument(
         "--raw",

@@ -18,6 +18,16 @@ if TYPE_CHECKING:
     from verify.compat.verdict import Verdict
 
 _EXAMPLE = "gpu-verify compat --driver 535.261.03 --card 10de:2684"
+_TOGETHER = """
+
+what goes together:
+  (nothing)                         every table
+  --peaks                           the table of arithmetic peaks alone
+  --card                            what one card can run, and its peaks
+  --driver [--card ...]             what a host can run
+  --cuda, --torch, --image-require  what one of these needs
+  ... with --driver [--card ...]    and whether that host runs it (exit status 1 where it does not)
+  --machine with --torch, --driver or --card; --json with each"""
 MACHINES = ("x86_64", "aarch64")
 
 
@@ -28,6 +38,7 @@ def add(commands: Commands) -> None:
         "compat",
         "what goes with what: driver, CUDA, cards, torch; without options, the tables",
         compat,
+        _TOGETHER,
     )
     parser.add_argument("--driver", metavar="VERSION", help="what can a host with this driver run")
     parser.add_argument(

@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from verify.commands import FINDINGS_FAILED, OK, add_command, some_path
+from verify.race.words import LANGUAGES
 
 if TYPE_CHECKING:
     import argparse
@@ -16,7 +17,19 @@ if TYPE_CHECKING:
 def add(commands: Commands) -> None:
     """Add ``report`` to the command line."""
     parser = add_command(commands, "report", "write the evidence again from what it holds", report)
-    parser.add_argument("--from", dest="source", type=some_path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--from",
+        dest="source",
+        type=some_path,
+        required=True,
+        metavar="DIR",
+        help="the evidence: a folder a host, as make verify leaves it",
+    )
+    parser.add_argument(
+        "--lang",
+        choices=sorted(LANGUAGES),
+        help="language of race.md, race.svg and race.html (default: the one that the race was run in)",
+    )
     parser.add_argument("--json", action="store_true", help="a versioned document instead of the table")
 
 
@@ -25,7 +38,7 @@ def report(options: argparse.Namespace) -> int:
     from verify.report.evidence import write  # noqa: PLC0415  # not loaded by the other commands
     from verify.report.terminal import print_fleet  # noqa: PLC0415
 
-    fleet = write(options.source)
+    fleet = write(options.source, options.lang)
     if options.json:
         print(json.dumps(fleet.document(), indent=1))  # noqa: T201
     else:

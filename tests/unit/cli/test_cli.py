@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -9,6 +11,7 @@ import pytest
 
 from tests.unit.report.helpers import RACE, put, recording, run
 from verify import cli, take
+from verify.commands import EXAMPLES
 
 RECORDINGS = Path(__file__).parents[2] / "recordings"
 
@@ -62,6 +65,37 @@ def test_help_is_zero(capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["--help"]) == 0
     assert cli.main(["doctor", "--help"]) == 0
     assert "exit status" in capsys.readouterr().out
+
+
+def test_the_help_of_every_command_has_an_example_the_statuses_and_no_markup(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    assert cli.main(["--help"]) == 0
+    main = capsys.readouterr().out
+    (names,) = re.findall(r"COMMAND\n(.*)\n\noptions", main, re.DOTALL)
+    commands = re.findall(r"^    (\w+) ", names, re.MULTILINE)
+    assert {"record", "doctor", "race", "report", "compat", "image"} <= set(commands)
+    for name in (name for name in commands if name != "race"):  # it has its own parser
+        assert cli.main([name, "--help"]) == 0
+        said = capsys.readouterr().out
+        assert f"\nexample:\n  gpu-verify {name} " in said, (
+            f"{name} has no line in EXAMPLES (verify/commands.py)"
+        )
+        assert "`" not in said
+        assert "\n  141  the reader" in said
+    assert cli.main(["race", "compare", "--help"]) == 0
+    assert "`" not in main + capsys.readouterr().out
+    for status in (0, 1, 2, cli.USAGE, cli.INTERNAL, cli.INTERRUPTED, cli.BROKEN_PIPE):
+        assert f"\n  {status} " in main
+
+
+@pytest.mark.parametrize("command", EXAMPLES)
+def test_the_example_of_a_command_is_one(command: str) -> None:
+    program, *arguments = shlex.split(EXAMPLES[command])
+    assert program == "gpu-verify"
+    options = cli.parser().parse_args(arguments)
+    assert (options.command, callable(options.run)) == (command, True)
 
 
 def test_own_error_is_three_and_interrupt_is_130(
