@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ansible.module_utils.common.yaml import yaml_load  # by libyaml where it is there: ten times as fast
 
 TABLE = Path(__file__).resolve().parents[2] / "verify/compat/cards.yml"
 Row = dict[str, Any]
@@ -22,7 +22,7 @@ UNSEEN: Row = {
 @cache
 def table() -> Row:
     """Read the table once: reading is what takes the time."""
-    found: Row = yaml.safe_load(TABLE.read_text(encoding="utf-8"))
+    found: Row = yaml_load(TABLE.read_text(encoding="utf-8"))
     return found
 
 

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import yaml
+from ansible.module_utils.common.yaml import yaml_load  # by libyaml where it is there: ten times as fast
 
 COMPAT = Path(__file__).resolve().parents[2] / "verify/compat"
 Row = dict[str, Any]
@@ -19,7 +19,7 @@ NAME = re.compile(r"[a-z0-9]+(?:(?:[._/]|__|-+)[a-z0-9]+)*")
 @cache
 def rows(table: str, section: str) -> list[Row]:
     """Read a section of a table once."""
-    found: list[Row] = yaml.safe_load((COMPAT / f"{table}.yml").read_text(encoding="utf-8"))[section]
+    found: list[Row] = yaml_load((COMPAT / f"{table}.yml").read_text(encoding="utf-8"))[section]
     return found
 
 

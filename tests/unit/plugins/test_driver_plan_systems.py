@@ -274,5 +274,5 @@ def test_every_row_can_be_rendered() -> None:
 
 def test_the_role_hands_every_setting_to_the_plan() -> None:
     given = yaml.safe_load((ROLE / "vars/main.yml").read_text(encoding="utf-8"))["__nvidia_driver_settings"]
-    tasks_only = {"state", "reboot", "reboot_command", "proxy", "ca_file"}
+    tasks_only = {"state", "reboot", "reboot_command", "drain_command", "resume_command", "proxy", "ca_file"}
     assert set(given) == set(settings()) - tasks_only | {"require_card"}
