@@ -10,6 +10,8 @@ from verify.report.words import heat, process_words, rows, title, work
 from verify.text import hang, plain
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from rich.console import Console
 
     from verify.facts.holders import Process
@@ -25,15 +27,44 @@ _STYLES |= {"hot": "bold yellow", "burning": "bold red"}
 def board_text(usage: UsageFacts, taken_at: str | None, width: int) -> Text:
     """Return the dashboard as one text, so that it can be printed once or refreshed in place."""
     lines = [Text(f"The cards, as they were at {plain(taken_at or 'a moment that is not recorded')}")]
-    for card in usage.cards:
-        lines.append(Text(plain(f"  {title(card)}"), style="bold"))
-        lines += _card(card, width)
+    for alike in _folded(usage.cards):
+        lines.append(Text(plain(f"  {_heading(alike)}"), style="bold"))
+        lines += _card(alike[0], width)
     if not usage.cards:
         lines.append(Text(f"  {NO_CARD}"))
     for process in usage.others:
         text = f"holds a card open, and the driver lists it on none: {process_words(process)}"
         lines += [Text("  " + line) for line in hang(text, width, 2)]
     return Text("\n").join(lines)
+
+
+def _folded(cards: Iterable[CardUsage]) -> list[list[CardUsage]]:
+    """Put cards together of which every word that is said is the same; one that differs stands alone."""
+    alike: dict[tuple[object, ...], list[CardUsage]] = {}
+    for card in cards:
+        alike.setdefault((card.card.name, *rows(card)), []).append(card)
+    return list(alike.values())
+
+
+def _heading(alike: Sequence[CardUsage]) -> str:
+    if len(alike) == 1:
+        return title(alike[0])
+    name = alike[0].card.name or "a card that does not tell its name"
+    which = _indexes([card.card.index for card in alike])
+    return f"{len(alike)} x {name}: cards {which}, of which the same is said"
+
+
+def _indexes(indexes: Sequence[int | None]) -> str:
+    """Write 0, 1, 2, 5 as ``0 to 2, 5``."""
+    runs: list[list[int | None]] = []
+    for index in indexes:
+        last = runs[-1][-1] if runs else None
+        if last is not None and index == last + 1:
+            runs[-1].append(index)
+        else:
+            runs.append([index])
+    told = (["?" if index is None else str(index) for index in run] for run in runs)
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(run) for run in told)  # noqa: PLR2004
 
 
 def _card(card: CardUsage, width: int) -> list[Text]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
-from tests.unit.report.cards import ECC, HELD, HOPPER, LOG, PS, document, xml
+from tests.unit.report.cards import ECC, HELD, HOPPER, LOG, PS, UUID, document, xml
 from verify.facts.usage import CardUsage, usage_facts
 from verify.recording import Recording
 from verify.report.board import NO_CARD, documents, print_board
@@ -77,6 +78,66 @@ def test_heat(margin: float | None, word: str | None) -> None:
 
 def test_a_card_that_slows_itself_because_of_heat_burns_whatever_it_tells() -> None:
     assert heat(card(xml(HOPPER, active="hw_thermal_slowdown"))) == "burning"
+
+
+def cards_of(*gpus: str) -> dict[str, Any]:
+    """Return a recording with several cards, each as its own XML says."""
+    body = re.compile(r"<gpu id=.*</gpu>", re.DOTALL)
+    made = []
+    for index, text in enumerate(gpus):
+        one = body.search(text)
+        assert one
+        made.append(one.group().replace("0000:3B:", f"0000:{index:02X}:").replace(UUID, uuid_of(index)))
+    whole = body.sub(lambda _: "".join(made), xml())
+    names = [re.findall("<product_name>(.*)</product_name>", text)[0] for text in gpus]
+    listed = "".join(f"GPU {n}: {name} (UUID: {uuid_of(n)})\n" for n, name in enumerate(names))
+    return document(whole, nvidia_smi_list=listed)
+
+
+def uuid_of(index: int) -> str:
+    return f"{UUID[:-1]}{index:x}"
+
+
+IDLE = xml(HOPPER, util="0 %", processes="")
+
+
+def test_eight_cards_of_which_the_same_is_said_are_said_once() -> None:
+    text = shown(cards_of(*[IDLE] * 8))
+    assert "8 x NVIDIA A100: cards 0 to 7, of which the same is said" in text
+    assert text.count("asleep:") == 1
+    assert "card 3" not in text
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        xml(HOPPER, util="97 %", processes=""),
+        xml(HOPPER, util="0 %"),
+        xml(HOPPER, util="0 %", processes="", more=ECC),
+        xml(HOPPER, util="0 %", processes="", active="hw_thermal_slowdown"),
+        xml(HOPPER, util="1 %", processes=""),
+        xml(HOPPER, util="0 %", processes="").replace("287.10 W", "301.00 W"),
+        xml(HOPPER, util="0 %", processes="").replace("NVIDIA A100", "NVIDIA H200"),
+    ],
+)
+def test_a_card_that_differs_in_one_word_stands_alone(other: str) -> None:
+    text = shown(cards_of(IDLE, IDLE, other, IDLE))
+    assert "3 x NVIDIA A100: cards 0, 1, 3, of which the same is said" in text
+    assert "  card 2: " in text
+
+
+def test_a_fault_in_the_log_of_one_card_is_not_folded_away() -> None:
+    log = "[1.0] NVRM: Xid (PCI:0000:01:00): 94, pid=71, name=python, Contained ECC error\n"
+    recording = cards_of(IDLE, IDLE, IDLE)
+    recording["commands"]["dmesg-nvidia"] = {"argv": ["dmesg"], "rc": 0, "stdout": log, "stderr": ""}
+    text = shown(recording)
+    assert "  card 1: " in text
+    assert "2 x NVIDIA A100: cards 0, 2," in text
+
+
+def test_the_document_folds_nothing() -> None:
+    read = Recording.from_document(cards_of(*[IDLE] * 8))
+    assert [card["index"] for card in documents(usage_facts(read))["cards"]] == list(range(8))
 
 
 def test_margin_alone() -> None:
