@@ -27,11 +27,14 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _EPILOG = (
-    "exit status: 0 compared, whatever the result; 1 with --fail-slower, where a lane is slower; 2 usage, "
-    "unreadable input, or races that are not of the same work"
+    "exit status: 0 compared, whatever the result; 1 with --fail-slower PERCENT, where a lane takes longer "
+    "by more than that, significantly, and nothing disturbed it in either race (others on its CPU or card, a "
+    "changed clock, throttling, swap); a lane that did not run is no slowdown; 2 usage, unreadable input, or "
+    "races that are not of the same work"
 )
 _FOLDERS = ("race.json", "race/race.json")
 _STYLES = {"compare-slower": "red", "compare-faster": "green", "compare-small": "yellow"}
+_STYLES |= {"compare-disturbed": "yellow"}
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -51,7 +54,8 @@ def main(arguments: Sequence[str]) -> int:
         print(json.dumps(found, indent=1))  # noqa: T201
     else:
         show(found, console(), options.lang)
-    return FINDINGS_FAILED if options.fail_slower and slower(found) else OK
+    beyond = options.fail_slower
+    return FINDINGS_FAILED if beyond is not None and slower(found, beyond) else OK
 
 
 def _parser() -> Parser:
@@ -67,7 +71,12 @@ def _parser() -> Parser:
         metavar="SHARE",
         help="a smaller difference is nobody's fault, significant or not (default 5%%)",
     )
-    parser.add_argument("--fail-slower", action="store_true", help="exit with 1 where a lane of B is slower")
+    parser.add_argument(
+        "--fail-slower",
+        type=_percent,
+        metavar="PERCENT",
+        help="for CI: exit with 1 where a lane of B takes longer by more, significantly and undisturbed",
+    )
     parser.add_argument("--lang", default="en", choices=sorted(LANGUAGES), help="language (default en)")
     parser.add_argument("--json", action="store_true", help="a versioned document instead of the table")
     return parser
@@ -81,6 +90,16 @@ def _share(said: str) -> float:
     if not 0 <= value < 1:
         raise argparse.ArgumentTypeError(f"{said!r} is no share: give 5% or 0.05, from 0 to below 1")
     return value
+
+
+def _percent(said: str) -> float:
+    try:
+        value = float(said.rstrip("%"))
+    except ValueError:
+        value = math.nan
+    if not 0 <= value < math.inf:
+        raise argparse.ArgumentTypeError(f"{said!r} is no percentage: give 10 or 10%, from 0")
+    return value / 100
 
 
 def read(path: Path) -> Json:

@@ -22,18 +22,9 @@ ON_PURPOSE = {
     "cpu": ("model", "cores", "usable_cores", "threads", "quota_cores"),
     "card": ("name", "driver", "memory_mib", "power_limit_w", "compute_capability"),
 }
-DOUBTS = frozenset(
-    {
-        "spread",
-        "cpu-busy",
-        "throttled",
-        "others-on-card",
-        "swap",
-        "clock-changed",
-        "power-capped",
-        "few-threads",
-    }
-)
+# Somebody or something else had a hand in a lane's times: a difference may be theirs.
+DISTURBED = frozenset({"cpu-busy", "throttled", "others-on-card", "swap", "clock-changed"})
+DOUBTS = DISTURBED | {"spread", "power-capped", "few-threads"}
 
 
 def differs(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Message]:
@@ -85,6 +76,12 @@ def warnings(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Message]:
     yield from _others(a, b)
     for letter, race in (("A", a), ("B", b)):
         yield from _doubts(letter, race)
+
+
+def disturbed(lane: Mapping[str, Any] | None) -> list[Message]:
+    """Return what else had a hand in a lane's times, by its warnings."""
+    found = (lane or {}).get("warnings") or ()
+    return [warning for warning in found if isinstance(warning, dict) and warning.get("id") in DISTURBED]
 
 
 def _others(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Message]:

@@ -3,7 +3,8 @@
 What was raced must be the same in both, to the last setting, and with the same versions: otherwise the times
 say nothing about each other, and the comparison is refused with all that differs. CPU, card, driver and image
 may differ on purpose: that is said, and compared. The test speaks of these repeats: what else was different
-when the two were taken, it cannot know, and so a significant difference must also be larger than a tolerance.
+when the two were taken, it cannot know, and so a significant difference must also be larger than a tolerance;
+and where a side was disturbed (others used its CPU or card, its clock changed), neither is called slower.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from verify.race import significance
-from verify.race.comparable import differs, show, warnings
+from verify.race.comparable import differs, disturbed, show, warnings
 from verify.race.words import Message, message
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-DOCUMENT = 1
+DOCUMENT = 2  # 2: disturbed
 SIGNIFICANT = 0.05
 # Two races of one quiet machine may differ by so much (the project's own aim): less is nobody's fault.
 TOLERANCE = 0.05
@@ -55,9 +56,16 @@ def compare(a: Mapping[str, Any], b: Mapping[str, Any], tolerance: float = TOLER
     }
 
 
-def slower(comparison: Mapping[str, Any]) -> list[Json]:
-    """Return the lanes that are slower in the second race, beyond chance and beyond the tolerance."""
-    return [lane for lane in comparison["lanes"] if (lane["said"] or {}).get("id") == "compare-slower"]
+def slower(comparison: Mapping[str, Any], beyond: float) -> list[Json]:
+    """Return the lanes that take longer in the second race: beyond chance, beyond this share, undisturbed."""
+    return [
+        lane
+        for lane in comparison["lanes"]
+        if lane["p"] is not None
+        and lane["p_holm"] < SIGNIFICANT
+        and lane["ratio"] > 1 + beyond
+        and not lane["disturbed"]
+    ]
 
 
 def _named(race: Mapping[str, Any]) -> Json:
@@ -87,6 +95,9 @@ def _lane(
         "a": _measured(a),
         "b": _measured(b),
         "reason": _not_tested(a, b),
+        "disturbed": [
+            {"race": race, "why": why} for race, side in (("A", a), ("B", b)) for why in disturbed(side)
+        ],
         **dict.fromkeys(("u", "p", "p_holm", "exact", "ratio", "interval", "confidence", "said")),
     }
     if found["reason"] is None and a is not None and b is not None:
@@ -126,4 +137,8 @@ def _said(lane: Mapping[str, Any], tolerance: float, tests: int) -> Message:
         return message("compare-same")
     if 1 / (1 + tolerance) <= times <= 1 + tolerance:
         return message("compare-small", tolerance=tolerance)
-    return message("compare-slower", times=times) if times > 1 else message("compare-faster", times=1 / times)
+    said = message("compare-slower", times=times) if times > 1 else message("compare-faster", times=1 / times)
+    if not lane["disturbed"]:
+        return said
+    sides = list(dict.fromkeys(one["race"] for one in lane["disturbed"]))
+    return message("compare-disturbed", said=said, races=sides)

@@ -81,7 +81,13 @@ def parse(argv: Sequence[str] | None) -> argparse.Namespace:
         "--quick", action="store_true", help="small sizes, to try it out; the numbers say little"
     )
     what = parser.add_argument_group("what is raced")
-    what.add_argument("--only", default=None, metavar="NAMES", help=f"of {','.join(NAMES)}: these alone")
+    what.add_argument(
+        "--only",
+        default=None,
+        metavar="NAMES",
+        help="these alone, with commas between: network (the small classifier), fraud (the regression), "
+        "sweep (one operation over sizes); script leaves all but your own --script out",
+    )
     what.add_argument(
         "--network",
         default=KINDS[0],
@@ -195,8 +201,8 @@ def _only(said: str | None, *, script: bool) -> tuple[str, ...]:
     if "script" in wrong:
         raise UsageError(f"--only {said}: script is raced where --script FILE gives one")
     if wrong or not names:
-        what = wrong[0] if wrong else "it"
-        raise UsageError(f"--only {said}: {what} names nothing that is raced: give any of {', '.join(known)}")
+        what = f"{', '.join(wrong)} is nothing that is raced" if wrong else "it names nothing"
+        raise UsageError(f"--only {said}: {what}: give any of {', '.join(known)}, with commas between")
     return tuple(name for name in NAMES if name in names)
 
 

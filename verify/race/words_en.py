@@ -66,6 +66,7 @@ WORDS: dict[str, str] = {
     "compare-column-verdict": "verdict",
     "compare-confidence-low": "{low:.3g} to {high:.3g} ({confidence:.0%} only)",
     "compare-contestants": "other contestants: A raced {a}, B raced {b}",
+    "compare-disturbed": "{said}, but {races} was disturbed (see below): not called a difference; race again",
     "compare-doubt": "{race}, {where}: {why}",
     "compare-faster": "B is {times:.3g} times as fast",
     "compare-interval": "{low:.3g} to {high:.3g}",

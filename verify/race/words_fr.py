@@ -66,6 +66,7 @@ WORDS: dict[str, str] = {
     "compare-column-verdict": "verdict",
     "compare-confidence-low": "{low:.3g} à {high:.3g} ({confidence:.0%} seulement)",
     "compare-contestants": "concurrents différents : A avait {a}, B avait {b}",
+    "compare-disturbed": "{said}, mais {races} a été perturbé (voir plus bas) : ce n’est pas compté comme une différence ; refaites la course",
     "compare-doubt": "{race}, {where} : {why}",
     "compare-faster": "B est {times:.3g} fois plus rapide",
     "compare-interval": "{low:.3g} à {high:.3g}",

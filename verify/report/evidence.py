@@ -53,12 +53,12 @@ def host_folders(source: Path) -> list[Path]:
     return folders
 
 
-def write(source: Path) -> Fleet:
-    """Write all reports of an evidence folder and return what they say."""
+def write(source: Path, lang: str | None = None) -> Fleet:
+    """Write all reports of an evidence folder and return what they say; races in their language, or this."""
     # All are read before any is written: what is damaged in one leaves all as they were.
     read = [(folder, *read_host(folder)) for folder in host_folders(source)]
     for folder, report, documents in read:
-        _write_host(folder, report, documents)
+        _write_host(folder, report, documents, lang)
     fleet = Fleet(tuple(report for _, report, _ in read))
     replace_file(source / "README.md", fleet_page(fleet))
     replace_file(source / "failed.hosts", "".join(f"{host.host}\n" for host in fleet.hosts if host.failed))
@@ -77,14 +77,14 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     return replace(judge_host(run, documents, race), damage=damage), documents
 
 
-def _write_host(folder: Path, report: HostReport, documents: dict[str, Json]) -> None:
+def _write_host(folder: Path, report: HostReport, documents: dict[str, Json], lang: str | None) -> None:
     findings = report.document()
     files = {"findings.json": dump(findings), "junit.xml": junit(findings)}
     smi = nvidia_smi_text(documents.get("container"))
     if smi is not None:
         files["nvidia-smi.txt"] = smi
     if report.race is not None:
-        files |= race_files(report.race)
+        files |= race_files(report.race, lang)
     replace_folder(folder, files, drop=_WRITTEN - set(files))
 
 
@@ -108,9 +108,10 @@ def nvidia_smi_text(container: Json | None) -> str | None:
     return "\n".join(parts)
 
 
-def race_files(race: Mapping[str, Any]) -> dict[str, str]:
-    """Return what is drawn from a race: the table, the picture, the page."""
-    return {"race.md": markdown(race), "race.svg": svg(race), "race.html": page(race)}
+def race_files(race: Mapping[str, Any], lang: str | None = None) -> dict[str, str]:
+    """Return what is drawn from a race: the table, the picture, the page; in the language it was run in."""
+    known = lang or str(race.get("lang") or "en")
+    return {"race.md": markdown(race, known), "race.svg": svg(race, known), "race.html": page(race, known)}
 
 
 def _race(path: Path) -> tuple[Json | None, str | None]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.race import fakes
-from verify.race import RACE_VERSION
+from verify.race import RACE_VERSION, table
 from verify.race import __main__ as program
-from verify.race import table
 from verify.race.markdown import markdown
 from verify.race.outcome import Outcome
 from verify.race.settings import Settings, settings_for
@@ -95,7 +94,7 @@ def test_exit_status(monkeypatch: pytest.MonkeyPatch, statuses: str, status: int
         (["--repeats", "many"], "--repeats: invalid int value: 'many'"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
         (["--budget", "soon"], "--budget: 'soon' is no time: give seconds (60 or 60s) or minutes (2m)"),
-        (["--only", "network,fruad"], "--only network,fruad: fruad names nothing that is raced"),
+        (["--only", "network,fruad"], "--only network,fruad: fruad is nothing that is raced"),
         (["--only", ","], "--only ,: it names nothing"),
         (["--only", "script"], "--only script: script is raced where --script FILE gives one"),
         (["--network", "transformer"], "--network: invalid choice: 'transformer'"),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.unit.report.helpers import RACE, SMI_TABLE, put, recording
+from verify import cli
 from verify.errors import VerifyError
 from verify.report.evidence import nvidia_smi_text, write
 
@@ -64,6 +65,30 @@ def test_twice_gives_the_same_bytes(evidence: Path) -> None:
     once = snapshot(evidence)
     write(evidence)
     assert snapshot(evidence) == once
+
+
+def heads(folder: Path) -> list[bool]:
+    """Return whether each file that is drawn from the race is in French."""
+    names = ("race.md", "race.svg", "race.html")
+    return ["La course sur" in (folder / "sim-lab-1" / name).read_text() for name in names]
+
+
+def test_a_race_is_drawn_in_the_language_that_it_was_run_in(evidence: Path) -> None:
+    write(evidence)
+    assert heads(evidence) == [False] * 3  # an older race has no language: English
+    (evidence / "sim-lab-1" / "race.json").write_text(json.dumps({**RACE, "lang": "fr"}))
+    write(evidence)
+    assert heads(evidence) == [True] * 3
+    assert cli.main(["report", "--from", str(evidence)]) == 1
+    assert heads(evidence) == [True] * 3
+    assert cli.main(["report", "--from", str(evidence), "--lang", "en"]) == 1
+    assert heads(evidence) == [False] * 3
+
+
+def test_a_language_that_there_is_not_is_a_sentence_of_its_host(evidence: Path) -> None:
+    (evidence / "sim-lab-1" / "race.json").write_text(json.dumps({**RACE, "lang": "tlh"}))
+    hosts = {host.host: host for host in write(evidence).hosts}
+    assert "the race speaks en, fr" in hosts["sim-lab-1"].sentence
 
 
 def test_nvidia_smi_is_verbatim(evidence: Path) -> None:
