@@ -67,7 +67,7 @@ class Plan:
     took, would end after ``until``; but for the ``least`` repeats, without which there is no result, the
     border is ``end``, the last moment that the lane may borrow. Where not even one would end before it,
     NoTimeError is raised and none is begun. ``after`` is what follows the repeats (the result's quality, the
-    count of its work), in repeats: it must fit too.
+    count of its work), in repeats: beyond the least, it must fit too.
     ``watched`` is entered for the timed repeats alone: the card's sampler. ``told`` hears of every repeat.
     """
 
@@ -101,7 +101,7 @@ class Plan:
 
     def fits(self, now: float, each: float) -> bool:
         """Whether a repeat that begins now ends before the last moment."""
-        return now + each * (1 + self.after) <= self.end
+        return now + each <= self.end
 
 
 def repeat(

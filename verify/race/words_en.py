@@ -141,7 +141,7 @@ WORDS: dict[str, str] = {
     "near-arithmetic-peak": "it reached {share:.0%} of the card's arithmetic peak in {precision}, the card gives what it has",
     "near-memory-peak": "it moved {share:.0%} of what the card's memory carries, the memory is the limit",
     "no-budget": "nothing was left of the budget of {budget_s:.0f} s: give a larger --budget, or fewer contestants with --only",
-    "no-budget-least": "one repeat takes {seconds:.2g} s: {fit} of the {least} that a result needs fit the lane's share of the budget ({share_s:.2g} s), {count} were made: give a larger --budget",
+    "no-budget-least": "one repeat takes {seconds:.2g} s, and the lane's share of the budget ({share_s:.2g} s) holds {fit} of the {least} that a result needs (made: {count}): give a larger --budget",
     "no-budget-share": "one training takes about {seconds:.2g} s, and what is left of its share of the budget of {budget_s:.0f} s ({share_s:.2g} s) does not hold enough of them: give a larger --budget, or fewer contestants with --only",
     "no-cuml-accel": "a package cuml is installed, but without cuml.accel: install cuml-cu12 or cuml-cu13 for this Python",
     "no-interval": "too few repeats for an interval: the ratio says nothing certain",

@@ -141,7 +141,7 @@ WORDS: dict[str, str] = {
     "near-arithmetic-peak": "{share:.0%} du maximum de calcul de la carte en {precision}, elle donne ce qu’elle a",
     "near-memory-peak": "{share:.0%} du débit de la mémoire de la carte, c’est la mémoire qui limite",
     "no-budget": "il ne restait rien du budget de {budget_s:.0f} s : donnez un --budget plus grand, ou moins de concurrents avec --only",
-    "no-budget-least": "une répétition prend {seconds:.2g} s : {fit} sur les {least} nécessaires à un résultat tiennent dans la part de budget du couloir ({share_s:.2g} s), {count} ont été faites : donnez un --budget plus grand",
+    "no-budget-least": "une répétition prend {seconds:.2g} s, et la part de budget du couloir ({share_s:.2g} s) en contient {fit} sur les {least} nécessaires à un résultat (faites : {count}) : donnez un --budget plus grand",
     "no-budget-share": "un entraînement prend environ {seconds:.2g} s, et ce qui reste de sa part du budget de {budget_s:.0f} s ({share_s:.2g} s) n’en contient pas assez : donnez un --budget plus grand, ou moins de concurrents avec --only",
     "no-cuml-accel": "un paquet cuml est installé, mais sans cuml.accel : installez cuml-cu12 ou cuml-cu13 pour ce Python",
     "no-interval": "trop peu de répétitions pour un intervalle : le rapport ne dit rien de sûr",
