@@ -14,6 +14,7 @@ CONTENTS = {"name", "when", "tags", "vars", "apply"}
 EXPECTED_ROLES = {
     "docker_engine",
     "docker_nvidia_runtime",
+    "gpu_sharing",
     "gpu_verify",
     "host_preflight",
     "nvidia_container_toolkit",
@@ -22,7 +23,7 @@ EXPECTED_ROLES = {
     "registry_login",
 }
 TYPES: dict[str, type | tuple[type, ...]] = {
-    "str": str, "path": str, "bool": bool, "int": int, "float": (int, float), "list": list, "dict": dict,
+    "str": str, "path": str, "bool": bool, "int": int, "float": (int, float), "list": list, "dict": dict, "raw": object,
 }  # fmt: skip
 
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)
