@@ -13,7 +13,7 @@ from verify.race.conditions import conditions, usage_line
 from verify.race.notes import Notes
 from verify.race.phrases import host_title, shown, title
 from verify.race.rows import LANE_COLUMNS, RESULT_COLUMNS, SIZE_COLUMNS, lane_row, result_row, size_rows
-from verify.race.svg_sweep import even_texts, operation_title
+from verify.race.svg_sweep import even_texts, operation_title, reason_text
 from verify.race.words import Message, message, text
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Teller:
         operations = found.get("operations") or ()
         lines = []
         if found.get("reason"):
-            lines.append(self.said("svg-sweep-reason", reason=notes.see(found["reason"])))
+            lines.append(reason_text(found, notes, self.lang))
         lines += [
             f"{operation_title(operation, self.lang)}{self.said('colon')}{said}"
             for operation in operations

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race.conditions import conditions
 from verify.race.drawing import Canvas
+from verify.race.notes import Notes
 from verify.race.phrases import host_title
 from verify.race.sentence import sentence
 from verify.race.svg_bars import bars, lane_texts
@@ -26,7 +27,7 @@ def svg(
 ) -> str:
     """Return race.svg. ``prefix`` keeps the ids of two pictures in one page apart.
 
-    ``alone`` is False where the title, the sentence and the conditions stand around the picture already.
+    ``alone`` is False where the title, the sentence, the notes and the conditions stand around the picture.
     """
     canvas = Canvas(width, prefix)
     title = text(message("race-title", host=host_title(race["host"])), lang)
@@ -38,10 +39,13 @@ def svg(
     if alone:
         canvas.say(sentence(race, lang), "name")
         canvas.y += 18
-    bars(canvas, race, part_title(race, "svg-bars", lang), lang)
+    notes = Notes(race, lang)
+    bars(canvas, race, part_title(race, "svg-bars", lang), notes, lang)
+    for line in notes.lines if alone else ():
+        canvas.say(line, "small mute")
     found = race.get("sweep")
     if found:
-        sweep(canvas, found, part_title(race, "race-section-sweep", lang), lang)
+        sweep(canvas, found, part_title(race, "race-section-sweep", lang), notes, lang)
     busy(canvas, race, part_title(race, "svg-busy", lang), lang)
     canvas.y += 16
     for line in conditions(race, lang) if alone else ():
@@ -58,7 +62,8 @@ def part_title(race: Document, name: str, lang: str) -> str:
 def description(race: Document, lang: str) -> str:
     """Say the whole picture in words."""
     said = [text(message("svg-simulated"), lang)] if race["simulated"] else []
-    said += [sentence(race, lang), *lane_texts(race, lang)]
+    notes = Notes(race, lang)
+    said += [sentence(race, lang), *lane_texts(race, notes, lang), *notes.lines]
     for operation in (race.get("sweep") or {}).get("operations", ()):
         said += [operation_title(operation, lang), *even_texts(operation, lang)]
     return "\n".join([*said, *busy_texts(race, lang)])

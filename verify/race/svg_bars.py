@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from verify.race.drawing import Canvas
+    from verify.race.notes import Notes
 
     Document = Mapping[str, Any]
 
@@ -28,11 +29,11 @@ _PATTERNS = {
     "cuda-mixed": "dotted",
     "cuml": "crossed",
 }
-RAN, DASH = "ran", "-"
+RAN = "ran"
 
 
-def bars(canvas: Canvas, race: Document, title: str, lang: str) -> None:
-    """Draw every contestant's lanes."""
+def bars(canvas: Canvas, race: Document, title: str, notes: Notes, lang: str) -> None:
+    """Draw every contestant's lanes; what did not run refers to its reason among the notes."""
     canvas.say(title, "part")
     times = [value for lane in _lanes(race) for value in _values(lane)]
     scale = log_over(times, MARGIN, canvas.right) if times else None
@@ -44,7 +45,7 @@ def bars(canvas: Canvas, race: Document, title: str, lang: str) -> None:
         if said:
             canvas.say(said, "name")
         for lane in contestant["lanes"]:
-            _lane(canvas, lane, scale, lang)
+            _lane(canvas, lane, scale, notes, lang)
     if scale:
         _axis(canvas, scale, lang)
 
@@ -111,11 +112,10 @@ def lane_name(lane: Document, lang: str) -> str:
     return " \N{MIDDLE DOT} ".join(parts)
 
 
-def time_text(lane: Document, lang: str) -> str:
+def time_text(lane: Document, notes: Notes, lang: str) -> str:
     """Say a lane's time with its interval and the copies; of one that has none, why."""
     if not measured(lane):
-        reason = lane["reason"] or DASH
-        return text(message(f"race-status-{lane['status']}", reason=reason), lang)
+        return notes.status(lane)
     said = duration(lane["median"], lang)
     interval, confidence, total = median_interval(lane), lane.get("confidence"), copied(lane)
     if interval:
@@ -127,8 +127,8 @@ def time_text(lane: Document, lang: str) -> str:
     return said
 
 
-def _lane(canvas: Canvas, lane: Document, scale: Scale | None, lang: str) -> None:
-    name, said = lane_name(lane, lang), time_text(lane, lang)
+def _lane(canvas: Canvas, lane: Document, scale: Scale | None, notes: Notes, lang: str) -> None:
+    name, said = lane_name(lane, lang), time_text(lane, notes, lang)
     canvas.y += 6
     if scale is None or not measured(lane):
         canvas.say(f"{name}{text(message('colon'), lang)}{said}", "small mute")
@@ -178,11 +178,11 @@ def _axis(canvas: Canvas, scale: Scale, lang: str) -> None:
     canvas.y += 24
 
 
-def lane_texts(race: Document, lang: str) -> Sequence[str]:
+def lane_texts(race: Document, notes: Notes, lang: str) -> Sequence[str]:
     """Return every lane as a line of text, for those who do not see the picture."""
     colon = text(message("colon"), lang)
     return [
-        f"{contestant['name']}, {lane_name(lane, lang)}{colon}{time_text(lane, lang)}"
+        f"{contestant['name']}, {lane_name(lane, lang)}{colon}{time_text(lane, notes, lang)}"
         for contestant in race["contestants"]
         for lane in contestant["lanes"]
     ]

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from verify.race.drawing import Canvas
+    from verify.race.notes import Notes
 
     Document = Mapping[str, Any]
     Line = list[tuple[float, float, "list[float] | None"]]
@@ -28,19 +29,22 @@ _KINDS = (
 BETWEEN = "between"
 
 
-def sweep(canvas: Canvas, found: Document, title: str, lang: str) -> None:
+def sweep(canvas: Canvas, found: Document, title: str, notes: Notes, lang: str) -> None:
     """Draw each operation over its sizes."""
     canvas.y += 22
     canvas.say(title, "part")
     if found["operations"]:
         canvas.say(text(message("svg-sweep-note"), lang), "small mute")
     if found.get("reason"):
-        reason = (
-            message("svg-sweep-reason", reason=found["reason"]) if found["operations"] else found["reason"]
-        )
-        canvas.say(text(reason, lang), "name")
+        canvas.say(reason_text(found, notes, lang), "name")
     for operation in found["operations"]:
         _operation(canvas, operation, lang)
+
+
+def reason_text(found: Document, notes: Notes, lang: str) -> str:
+    """Say why the sweep has no card, or nothing at all, by the number of the reason."""
+    name = "svg-sweep-reason" if found.get("operations") else "svg-sweep-none"
+    return text(message(name, reason=notes.see(found["reason"])), lang)
 
 
 def operation_title(operation: Document, lang: str) -> str:

@@ -84,7 +84,9 @@ def test_the_simulated_card_is_named_so_in_every_part() -> None:
 
 def test_absent_lanes_say_why_and_have_no_bar() -> None:
     picture = drawn(document("no-card"))
-    assert "cuda: absent: torch 2.13.0+cpu is a CPU build" in words(picture)
+    assert "cuda: absent (1)" in words(picture)
+    assert "No card in the sweep: see (1)" in words(picture)
+    assert words(picture).count("(1) torch 2.13.0+cpu is a CPU build") == 1
     assert "slanted" not in fills(picture)
     assert "No lane ran on a card" in words(picture)
     assert "times as fast" not in words(picture)
@@ -94,7 +96,8 @@ def test_an_impossible_figure_is_refused_in_the_picture_too() -> None:
     race = document("over-peak")
     assert lane(race, "network", "cuda")["status"] == "invalid"
     picture = drawn(race)
-    assert "cuda: not valid:" in words(picture)
+    assert "cuda: not valid (1)" in words(picture)
+    assert "(1) 1640 TFLOPS is more" in words(picture)
     assert "slanted" not in fills(picture)
 
 
@@ -142,6 +145,7 @@ def test_a_sweep_that_did_not_run_says_why() -> None:
     race["sweep"] = {"operations": [], "reason": {"id": "no-budget", "budget_s": 40.0}}
     text = words(drawn(race))
     assert "nothing was left of the budget" in text
+    assert "Nothing was swept: see (3)" in text
     assert "No card in the sweep" not in text
 
 
@@ -202,7 +206,8 @@ def test_a_race_in_which_nothing_ran() -> None:
     race["sweep"] = None
     text = words(drawn(race))
     assert "No lane gave a time." in text
-    assert "cpu: failed: out of memory" in text
+    assert "cpu: failed (1)" in text
+    assert "(1) out of memory" in text
 
 
 def test_recorded_text_is_text() -> None:
