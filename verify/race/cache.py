@@ -10,7 +10,7 @@ from verify.race.outcome import FAILED, INVALID, RAN
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NO_BUDGET = "no-budget"
+NO_BUDGET = frozenset({"no-budget", "no-budget-share"})
 
 
 def reusable(
@@ -41,4 +41,4 @@ def reusable(
         reasons = {(lane.get("reason") or {}).get("id") for lane in lanes}
     except (KeyError, TypeError, AttributeError, ValueError):
         return False  # an older or a damaged file
-    return same and RAN in statuses and not {FAILED, INVALID} & statuses and NO_BUDGET not in reasons
+    return same and RAN in statuses and not {FAILED, INVALID} & statuses and not NO_BUDGET & reasons

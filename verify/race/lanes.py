@@ -16,7 +16,7 @@ Seen = Optional[Mapping[str, Any]]  # noqa: UP045  # evaluated when imported, on
 Profile = Callable[[Callable[[], Any], Seen, float], Seen]
 
 # A copy is timed so often that its extremes are as good as certain, or as often as fits; the median counts.
-TRANSFERS, LEAST_TRANSFERS, TRANSFER_SECONDS = 11, 3, 1.0
+TRANSFERS, LEAST_TRANSFERS, TRANSFER_SECONDS = 11, 3, 2.0
 
 
 class Runner(Protocol):

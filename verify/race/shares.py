@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verify.race.guard import CUDA, in_cache, tflops_peak
+from verify.race.guard import CUDA, memory_limit, tflops_peak
 from verify.race.phrases import significant
 from verify.race.words import Message, message
 
@@ -32,12 +32,14 @@ class Shares:
     """What a card lane's time went to, each as a part of 1, None where it was not measured."""
 
     copy: float | None = None
-    launch: float | None = None
+    launch: float | None = None  # at most: what is launched beneath running kernels makes nobody wait
     launch_from: str | None = None  # "profiler", or "model": a count of launches
     busy: float | None = None  # by the sampler: at least one kernel ran
     kernels: float | None = None  # by the profiler: the sum of what the kernels took
     arithmetic: float | None = None  # of the card's peak in the lane's precision
-    memory: float | None = None  # of the bandwidth of the card's memory; None for work that lies in its cache
+    memory: float | None = (
+        None  # of the bandwidth; None for work that may lie in the cache
+    )
 
 
 def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
@@ -49,7 +51,7 @@ def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
     work = lane.get("work") or {}
     launch, launch_from = _launch(lane)
     limit = tflops_peak(lane.get("precision"), peak or {})
-    carried = None if in_cache(work, peak or {}) else (peak or {}).get("memory_gbs")
+    carried = memory_limit(work, peak or {})
     flops, moved = work.get("flops"), work.get("bytes")
     timed = lane.get("time") or {}
     device = timed.get("device_s")
@@ -60,7 +62,7 @@ def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
         busy=_busy(lane.get("usage") or {}),
         kernels=min(1.0, device / median) if device is not None else None,
         arithmetic=flops / median / 1e12 / limit if flops and limit else None,
-        memory=moved / median / 1e9 / float(carried) if moved and carried else None,
+        memory=moved / median / 1e9 / carried if moved and carried else None,
     )
 
 

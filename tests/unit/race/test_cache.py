@@ -15,6 +15,7 @@ OLD = json.loads(json.dumps(fakes.race(
     [{"name": "network", "lanes": [{"status": "ran"}, {"status": "absent"}]}], settings=SETTINGS
 )))  # fmt: skip
 LATE = {"id": "no-budget", "budget_s": 60.0}
+SHORT = {"id": "no-budget-share", "seconds": 9.0, "share_s": 12.0, "budget_s": 60.0}
 
 
 def test_the_same_is_reused() -> None:
@@ -48,6 +49,7 @@ def test_anything_else_is_run_again(change: dict[str, Any]) -> None:
         {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "failed"}]}]},
         {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "invalid"}]}]},
         {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "absent", "reason": LATE}]}]},
+        {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "absent", "reason": SHORT}]}]},
         {**OLD, "contestants": [{"lanes": [{"status": "ran"}, {"status": "absent", "reason": "words"}]}]},
         {**OLD, "contestants": [{"lanes": [{"status": "absent"}]}]},
         {**OLD, "card": "A card"},
@@ -60,6 +62,7 @@ def test_anything_else_is_run_again(change: dict[str, Any]) -> None:
         "failed lane",
         "invalid lane",
         "no budget left",
+        "too little of a share",
         "old reason",
         "nothing ran",
         "card of another shape",

@@ -6,6 +6,7 @@ import pytest
 
 from tests.unit.race import recorded
 from verify.race import guard
+from verify.race.shares import shares
 
 PEAK = recorded.document("gaming-card")["card"]["peak"]
 MIB = 2**20
@@ -116,3 +117,20 @@ def test_and_is_a_note_where_the_work_lies_in_the_cache() -> None:
 def test_and_is_not_judged_where_either_size_is_not_known() -> None:
     assert guard.judge(lane(work={"bytes": 2e11, "working_set_bytes": None}), PEAK) == (None, [])
     assert guard.judge(lane(work={"bytes": 2e11}), {**PEAK, "l2_mib": None}) == (None, [])
+
+
+@pytest.mark.parametrize(
+    ("working_set", "l2_mib", "limit"),
+    [(10e6, 6, 900.0), (1e6, 6, None), (None, 6, None), (10e6, None, None)],
+    ids=["too large for the cache", "in the cache", "no working set", "no size of the cache"],
+)
+def test_a_share_of_the_bandwidth_needs_work_that_is_known_not_to_lie_in_the_cache(
+    working_set: float | None, l2_mib: float | None, limit: float | None
+) -> None:
+    peak = {"memory_gbs": 900, "l2_mib": l2_mib}
+    assert guard.memory_limit({"working_set_bytes": working_set}, peak) == limit
+    lane = {
+        "device": "cuda", "median": 1.0, "precision": "float32",
+        "work": {"bytes": 450e9, "working_set_bytes": working_set},
+    }  # fmt: skip
+    assert shares(lane, peak).memory == (0.5 if limit else None)
