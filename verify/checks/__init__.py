@@ -1,4 +1,4 @@
-"""Facts into findings, pure: a layer's module names its checks, `stack` has them in stack order."""
+"""Facts into findings, pure: a layer's module has the rows of its checks, `stack` puts them in order."""
 
 from __future__ import annotations
 

@@ -17,7 +17,6 @@ from verify.checks.check import (
 from verify.compat.xid import CATALOG, OFF_THE_BUS, meaning
 from verify.facts.kernel_log import slot
 from verify.facts.trouble import Trouble
-from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.facts.kernel_log import KernelLog, Xid
@@ -140,7 +139,7 @@ def _serious(one: Xid) -> bool:
 
 
 CHECKS = (
-    Check("card.present", Layer.CARD, present),
-    Check("card.lost", Layer.CARD, lost, needs=("card.present",)),
-    Check("card.xid", Layer.CARD, xid, needs=("card.present",)),
+    Check("card.present", present),
+    Check("card.lost", lost, needs=("card.present",)),
+    Check("card.xid", xid, needs=("card.present",)),
 )

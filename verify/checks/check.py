@@ -35,9 +35,13 @@ class Check:
     """One check of the stack. A failed or blocked check in ``needs`` blocks this one."""
 
     id: str
-    layer: Layer
     judge: Judge
     needs: tuple[str, ...] = ()
+
+    @property
+    def layer(self) -> Layer:
+        """The layer that its id begins with."""
+        return Layer(self.id.partition(".")[0])
 
 
 def count(number: int, thing: str) -> str:

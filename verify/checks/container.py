@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
 from verify.checks.driver import TROUBLES
-from verify.checks.inside import CHECKS as INSIDE
-from verify.checks.seen import CHECKS as SEEN
-from verify.checks.ways import CHECKS as WAYS
+from verify.checks.inside import capabilities, cuda, shm
+from verify.checks.seen import compat, visible_devices
+from verify.checks.ways import gives_all, gives_first, gives_none
 from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
@@ -78,15 +79,38 @@ def answers(state: State) -> Verdict:
     )
 
 
+_WAY = ("driver.answers", "engine.answers", "image.present", "toolkit.one-version")
+
+
+def _way(name: str, *needs: str) -> Check:
+    judge = gives_first if name.endswith("-first") else gives_all
+    return Check(f"container.{name}", partial(judge, name), (*_WAY, *needs))
+
+
 CHECKS = (
-    *WAYS,
+    _way("run-gpus-all"),
+    _way("run-gpus-first", "container.run-gpus-all"),
+    _way("run-runtime", "runtime.in-daemon"),
+    _way("run-runtime-first", "runtime.in-daemon", "container.run-runtime"),
+    _way("run-cdi", "runtime.cdi-enabled", "toolkit.cdi-spec"),
+    _way("run-cdi-first", "runtime.cdi-enabled", "toolkit.cdi-spec", "container.run-cdi"),
     Check(
-        "container.recorded",
-        Layer.CONTAINER,
-        recorded,
-        needs=("engine.answers", "image.present", "container.run-gpus-all"),
+        "container.run-none",
+        gives_none,
+        # Where no card can be given at all, seeing none proves nothing.
+        needs=("driver.answers", "engine.answers", "image.present"),
     ),
-    Check("container.answers", Layer.CONTAINER, answers, needs=("container.recorded", "driver.answers")),
-    *SEEN,
-    *INSIDE,
+    Check(
+        "container.recorded", recorded, needs=("engine.answers", "image.present", "container.run-gpus-all")
+    ),
+    Check("container.answers", answers, needs=("container.recorded", "driver.answers")),
+    Check("container.visible-devices", visible_devices, needs=("container.recorded",)),
+    Check("container.compat", compat, needs=("container.recorded", "container.answers")),
+    Check("container.capabilities", capabilities, needs=("container.recorded", "container.answers")),
+    Check(
+        "container.cuda",
+        cuda,
+        needs=("container.capabilities", "container.compat", "container.visible-devices"),
+    ),
+    Check("container.shm", shm, needs=("container.recorded",)),
 )

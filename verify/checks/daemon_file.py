@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify.checks.check import (
-    Check,
     Verdict,
     count,
     failed,
@@ -17,7 +16,6 @@ from verify.checks.check import (
     warned,
 )
 from verify.checks.strangers import STRANGERS
-from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.facts.daemon_file import DaemonFileFacts
@@ -98,6 +96,3 @@ def _lost(file: DaemonFileFacts) -> Verdict:
     if file.missing:
         return passed(f"there is no {file.path}: Docker runs with its defaults", file.evidence)
     return passed(f"{file.path} is sound, and no flag sets the same", file.evidence)
-
-
-CHECKS = (Check("engine.config", Layer.ENGINE, config, needs=("engine.installed",)),)

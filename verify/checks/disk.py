@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_recorded, passed, warned
-from verify.findings import Layer
+from verify.checks.check import Verdict, failed, not_recorded, passed, warned
 
 if TYPE_CHECKING:
     from verify.facts.disk import Store
@@ -58,6 +57,3 @@ def _left(store: Store) -> str:
     of = "" if store.total is None else f" of {store.total / _GB:.0f} GB"
     inodes = "" if store.inodes_free is None else f", {store.inodes_free} inodes"
     return f"{room}{of}{inodes} free"
-
-
-CHECKS = (Check("engine.disk", Layer.ENGINE, disk, needs=("engine.installed",)),)

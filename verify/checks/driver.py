@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks import driver_versions, fabric
 from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.driver_versions import version_mismatch
+from verify.checks.fabric import fabric_manager
 from verify.checks.module_owner import KEEPERS
 from verify.compat.driver import below_floor, end_of_life, has_floor, known_branch
 from verify.facts.trouble import Trouble
@@ -180,15 +181,12 @@ def branch(state: State) -> Verdict:
 
 
 CHECKS = (
-    *driver_versions.CHECKS,
+    Check("driver.version-mismatch", version_mismatch, needs=("module.loaded",)),
     Check(
-        "driver.answers",
-        Layer.DRIVER,
-        answers,
-        needs=("driver.version-mismatch", "module.loaded", "card.lost", "card.xid"),
+        "driver.answers", answers, needs=("driver.version-mismatch", "module.loaded", "card.lost", "card.xid")
     ),
-    Check("driver.every-card", Layer.DRIVER, every_card, needs=("driver.answers", "card.present")),
-    *fabric.CHECKS,
-    Check("driver.security-floor", Layer.DRIVER, security, needs=("driver.answers",)),
-    Check("driver.branch", Layer.DRIVER, branch, needs=("driver.answers",)),
+    Check("driver.every-card", every_card, needs=("driver.answers", "card.present")),
+    Check("driver.fabric-manager", fabric_manager, needs=("driver.answers",)),
+    Check("driver.security-floor", security, needs=("driver.answers",)),
+    Check("driver.branch", branch, needs=("driver.answers",)),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.facts.trouble import Trouble
 from verify.findings import Layer
 
@@ -88,6 +88,3 @@ def _evidence(state: State) -> tuple[str, ...]:
 def _agree(one: Version, other: Version) -> bool:
     """Whether they are the same; nvidia-smi names 550.163 where the file is 550.163.01."""
     return one.starts_with(other) or other.starts_with(one)
-
-
-CHECKS = (Check("driver.version-mismatch", Layer.DRIVER, version_mismatch, needs=("module.loaded",)),)

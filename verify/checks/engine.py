@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed
-from verify.checks.daemon_file import CHECKS as FILE
-from verify.checks.disk import CHECKS as DISK
+from verify.checks.daemon_file import config
+from verify.checks.disk import disk
 from verify.checks.strangers import STRANGERS
 from verify.facts.daemon_file import DAEMON_JSON
 from verify.findings import Layer
@@ -110,9 +110,9 @@ def kind(state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("engine.installed", Layer.ENGINE, installed),
-    *FILE,
-    *DISK,
-    Check("engine.answers", Layer.ENGINE, answers, needs=("engine.installed", "engine.config")),
-    Check("engine.kind", Layer.ENGINE, kind, needs=("engine.answers",)),
+    Check("engine.installed", installed),
+    Check("engine.config", config, needs=("engine.installed",)),
+    Check("engine.disk", disk, needs=("engine.installed",)),
+    Check("engine.answers", answers, needs=("engine.installed", "engine.config")),
+    Check("engine.kind", kind, needs=("engine.answers",)),
 )

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.checks.wheel import install
 from verify.facts.extensions import cuda_tag
 from verify.facts.version import Version
-from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.facts.extensions import Extension
@@ -87,9 +86,3 @@ def pynvml(state: State) -> Verdict:
         ", ".join(f"{name} {one}" for name, one in found.nvml.items()) or "neither pynvml nor nvidia-ml-py"
     )
     return passed(f"no two distributions bring the module pynvml: {names}", found.evidence)
-
-
-CHECKS = (
-    Check("framework.extensions", Layer.FRAMEWORK, extensions, needs=("framework.torch",)),
-    Check("framework.pynvml", Layer.FRAMEWORK, pynvml, needs=("container.recorded",)),
-)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed
+from verify.checks.check import Verdict, count, failed, not_recorded, passed
 from verify.compat.table import rows
 from verify.findings import Layer
 
@@ -128,6 +128,3 @@ def _number(device: str) -> int:
         return int(device.removeprefix("0x"), 16)
     except ValueError:
         return 0
-
-
-CHECKS = (Check("driver.fabric-manager", Layer.DRIVER, fabric_manager, needs=("driver.answers",)),)

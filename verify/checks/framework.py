@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks import extensions, peers, torch_build, torch_cards
 from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed
+from verify.checks.extensions import extensions, pynvml
+from verify.checks.peers import peer_to_peer
+from verify.checks.torch_build import cpu_build, cuda_driver, cudnn, torch
+from verify.checks.torch_cards import arch_list, every_card
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -66,12 +69,13 @@ def kernel(state: State) -> Verdict:
 
 
 CHECKS = (
-    *torch_build.TORCH,
-    *torch_cards.BUILD_CHECKS,
-    torch_build.CUDNN,
+    Check("framework.torch", torch, needs=("container.recorded",)),
+    Check("framework.cpu-build", cpu_build, needs=("framework.torch",)),
+    Check("framework.cuda-driver", cuda_driver, needs=("framework.cpu-build", "driver.answers")),
+    Check("framework.arch-list", arch_list, needs=("framework.cpu-build", "container.answers")),
+    Check("framework.cudnn", cudnn, needs=("framework.cpu-build",)),
     Check(
         "framework.is-available",
-        Layer.FRAMEWORK,
         available,
         needs=(
             "framework.cuda-driver",
@@ -81,13 +85,9 @@ CHECKS = (
             "container.visible-devices",
         ),
     ),
-    Check(
-        "framework.kernel",
-        Layer.FRAMEWORK,
-        kernel,
-        needs=("framework.is-available", "framework.arch-list"),
-    ),
-    *torch_cards.CARD_CHECKS,
-    *extensions.CHECKS,
-    *peers.CHECKS,
+    Check("framework.kernel", kernel, needs=("framework.is-available", "framework.arch-list")),
+    Check("framework.every-card", every_card, needs=("framework.kernel",)),
+    Check("framework.extensions", extensions, needs=("framework.torch",)),
+    Check("framework.pynvml", pynvml, needs=("container.recorded",)),
+    Check("framework.peer-to-peer", peer_to_peer, needs=("framework.every-card",)),
 )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, count, not_recorded, passed, warned
-from verify.findings import Layer
+from verify.checks.package_manager import package_manager
+from verify.checks.sources import package_sources
 
 if TYPE_CHECKING:
     from verify.facts.state import State
@@ -55,6 +56,8 @@ def system(state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("host.recorded", Layer.HOST, recorded),
-    Check("host.system", Layer.HOST, system),
+    Check("host.recorded", recorded),
+    Check("host.system", system),
+    Check("host.package-manager", package_manager),
+    Check("host.package-sources", package_sources),
 )

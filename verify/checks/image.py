@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed
-from verify.checks.requirement import CHECKS as REQUIREMENT
-from verify.findings import Layer
+from verify.checks.requirement import requirement
 
 if TYPE_CHECKING:
     from verify.facts.state import State
@@ -29,4 +28,7 @@ def present(state: State) -> Verdict:
     return passed(f"image {image.name} is {image.id}{digest}", image.evidence)
 
 
-CHECKS = (Check("image.present", Layer.IMAGE, present, needs=("engine.answers",)), *REQUIREMENT)
+CHECKS = (
+    Check("image.present", present, needs=("engine.answers",)),
+    Check("image.requirement", requirement, needs=("image.present", "driver.answers")),
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda_errors import CudaError, cuda_error, number_in
 from verify.facts.inside import SHM
 from verify.findings import Layer
@@ -140,20 +140,3 @@ def shm(state: State) -> Verdict:
 def _mib(size: int) -> str:
     gib = size / (1 << 30)
     return f"{gib:.1f} GiB" if gib >= 1 else f"{size / (1 << 20):.0f} MiB"
-
-
-CHECKS = (
-    Check(
-        "container.capabilities",
-        Layer.CONTAINER,
-        capabilities,
-        needs=("container.recorded", "container.answers"),
-    ),
-    Check(
-        "container.cuda",
-        Layer.CONTAINER,
-        cuda,
-        needs=("container.capabilities", "container.compat", "container.visible-devices"),
-    ),
-    Check("container.shm", Layer.CONTAINER, shm, needs=("container.recorded",)),
-)

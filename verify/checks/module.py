@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks import module_build as build
-from verify.checks import module_owner as owner
-from verify.checks import module_signed as signed
-from verify.checks import module_supports as supports
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
-from verify.findings import Layer
+from verify.checks.module_build import built
+from verify.checks.module_owner import owner
+from verify.checks.module_signed import signed
+from verify.checks.module_supports import supports
 
 if TYPE_CHECKING:
     from verify.facts.state import State
@@ -66,14 +65,13 @@ def loaded(state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("module.reboot-needed", Layer.MODULE, reboot_needed),
-    *owner.CHECKS,
-    *build.CHECKS,
-    *signed.CHECKS,
-    *supports.CHECKS,
+    Check("module.reboot-needed", reboot_needed),
+    Check("module.owner", owner, needs=("card.present", "module.reboot-needed")),
+    Check("module.built", built, needs=("module.reboot-needed",)),
+    Check("module.signed", signed, needs=("module.reboot-needed", "module.built")),
+    Check("module.supports-card", supports, needs=("card.present",)),
     Check(
         "module.loaded",
-        Layer.MODULE,
         loaded,
         needs=(
             "card.present",

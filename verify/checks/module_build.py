@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.facts.build import kernel_order, newest
 from verify.findings import Layer
 
@@ -113,6 +113,3 @@ def _next_boot(state: State) -> Verdict:
             evidence,
         )
     return passed("the module is loaded, so it is there for this kernel", evidence)
-
-
-CHECKS = (Check("module.built", Layer.MODULE, built, needs=("module.reboot-needed",)),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -79,6 +79,3 @@ def _named(cards: Sequence[PciCard]) -> str:
 
 def _lines(cards: Sequence[PciCard]) -> tuple[str, ...]:
     return tuple(f"/sys/bus/pci/devices/{one.address}/driver: {one.driver}" for one in cards)
-
-
-CHECKS = (Check("module.owner", Layer.MODULE, owner, needs=("card.present", "module.reboot-needed")),)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_recorded, passed
+from verify.checks.check import Verdict, failed, not_recorded, passed
 from verify.checks.module_build import BETWEEN, elsewhere
-from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.facts.state import State
@@ -53,6 +52,3 @@ def _allowed(state: State) -> Verdict:
             (*signing.evidence, *state.build.evidence),
         )
     return not_recorded("Secure Boot, and who signed the module")
-
-
-CHECKS = (Check("module.signed", Layer.MODULE, signed, needs=("module.reboot-needed", "module.built")),)

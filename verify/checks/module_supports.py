@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
+from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed
 from verify.compat.cards import architecture
 from verify.findings import Layer
 
@@ -90,6 +90,3 @@ def _said(state: State) -> Verdict:
 
 def _device(card: PciCard) -> str:
     return f"10de:{(card.device or '?').removeprefix('0x')}"
-
-
-CHECKS = (Check("module.supports-card", Layer.MODULE, supports, needs=("card.present",)),)

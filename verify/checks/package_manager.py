@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
-from verify.findings import Layer
+from verify.checks.check import Verdict, count, failed, not_recorded, passed, warned
 
 if TYPE_CHECKING:
     from verify.facts.package_manager import ManagerFacts
@@ -66,6 +65,3 @@ def _busy(manager: ManagerFacts) -> Verdict | None:
             manager.evidence,
         )
     return None
-
-
-CHECKS = (Check("host.package-manager", Layer.HOST, package_manager),)

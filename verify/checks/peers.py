@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed
 from verify.checks.torch_cards import smi_index
 from verify.findings import Layer
 
@@ -80,6 +80,3 @@ def _topology(found: PeerFacts) -> str:
     kinds = Counter(link for (row, column), link in found.links.items() if row < column)
     words = ", ".join(f"{count(number, 'pair')} {kind}" for kind, number in sorted(kinds.items()))
     return f"; joined by {words}" if words else ""
-
-
-CHECKS = (Check("framework.peer-to-peer", Layer.FRAMEWORK, peer_to_peer, needs=("framework.every-card",)),)

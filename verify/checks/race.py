@@ -25,7 +25,7 @@ def lane(device: str, state: State) -> Verdict:
         return not_recorded(f"a lane {device}")
     evidence = tuple(found.evidence for found in mine)
     ran = [found for found in mine if found.status == _RAN and found.median is not None]
-    late = [found for found in mine if ran and found.reason_id == NO_BUDGET]
+    late = [found for found in mine if ran and found.reason_id in NO_BUDGET]
     bad = [found for found in mine if found not in ran and found not in late]
     if bad:
         reasons = "; ".join(
@@ -52,8 +52,6 @@ def lane(device: str, state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("race.cpu-lane", Layer.RACE, partial(lane, "cpu"), needs=("container.recorded", "framework.torch")),
-    Check(
-        "race.cuda-lane", Layer.RACE, partial(lane, "cuda"), needs=("container.recorded", "framework.kernel")
-    ),
+    Check("race.cpu-lane", partial(lane, "cpu"), needs=("container.recorded", "framework.torch")),
+    Check("race.cuda-lane", partial(lane, "cuda"), needs=("container.recorded", "framework.kernel")),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda import minimum_driver, packaged_drivers
 from verify.compat.engine import gpus_by_cdi
 from verify.compat.requirement import DISABLE, PREFIX, Machine, of_environment
@@ -114,6 +114,3 @@ def _checked(state: State) -> bool:
 def _short(demand: Requirement) -> str:
     text = demand.text
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
-
-
-CHECKS = (Check("image.requirement", Layer.IMAGE, requirement, needs=("image.present", "driver.answers")),)

@@ -116,12 +116,10 @@ def cdi_enabled(state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("runtime.in-file", Layer.RUNTIME, in_file, needs=("toolkit.installed",)),
-    Check("runtime.in-daemon", Layer.RUNTIME, in_daemon, needs=("engine.answers", "toolkit.installed")),
-    Check("runtime.no-cgroups", Layer.RUNTIME, no_cgroups, needs=("engine.answers", "toolkit.installed")),
-    Check(
-        "runtime.daemon-reload", Layer.RUNTIME, daemon_reload, needs=("engine.answers", "toolkit.installed")
-    ),
-    Check("runtime.mode", Layer.RUNTIME, mode, needs=("toolkit.installed",)),
-    Check("runtime.cdi-enabled", Layer.RUNTIME, cdi_enabled, needs=("engine.answers",)),
+    Check("runtime.in-file", in_file, needs=("toolkit.installed",)),
+    Check("runtime.in-daemon", in_daemon, needs=("engine.answers", "toolkit.installed")),
+    Check("runtime.no-cgroups", no_cgroups, needs=("engine.answers", "toolkit.installed")),
+    Check("runtime.daemon-reload", daemon_reload, needs=("engine.answers", "toolkit.installed")),
+    Check("runtime.mode", mode, needs=("toolkit.installed",)),
+    Check("runtime.cdi-enabled", cdi_enabled, needs=("engine.answers",)),
 )

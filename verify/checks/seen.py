@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda import minimum_driver
 from verify.compat.cuda_errors import number_in
 from verify.compat.forward import forward_compatible
@@ -123,9 +123,3 @@ def _words(value: str | None) -> str:
 def _hides(value: str) -> bool:
     """Whether a value hides every card, however many there are."""
     return value.strip() in ("", "NoDevFiles") or value.strip().startswith("-")
-
-
-CHECKS = (
-    Check("container.visible-devices", Layer.CONTAINER, visible_devices, needs=("container.recorded",)),
-    Check("container.compat", Layer.CONTAINER, compat, needs=("container.recorded", "container.answers")),
-)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.facts.source import cite
 from verify.facts.sources import CUDA_REPO, SOURCES_LIST
-from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.facts.sources import Entry, SourcesFacts
@@ -134,6 +133,3 @@ def _twice(state: State) -> Verdict | None:
 def _older(paths: list[str]) -> str:
     """Choose the file that cuda-keyring did not bring: its own is cuda-<release>-<architecture>.list."""
     return next((path for path in paths if path.rpartition("/")[2].count("-") < 2), paths[0])  # noqa: PLR2004
-
-
-CHECKS = (Check("host.package-sources", Layer.HOST, package_sources),)

@@ -14,10 +14,8 @@ from verify.checks import (
     host,
     image,
     module,
-    package_manager,
     race,
     runtime,
-    sources,
     toolkit,
 )
 from verify.checks.applies import not_here
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
 
 STACK: tuple[Check, ...] = (
     *host.CHECKS,
-    *package_manager.CHECKS,
-    *sources.CHECKS,
     *card.CHECKS,
     *module.CHECKS,
     *driver.CHECKS,

@@ -9,7 +9,6 @@ from verify.checks.check import Check, Verdict, failed, not_recorded, passed, wa
 from verify.checks.packages import held, origin
 from verify.compat.toolkit import SAFE_FLOOR, SAFE_FLOOR_SOURCE, cves, field_bug
 from verify.facts.toolkit import PACKAGES
-from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.facts.state import State
@@ -99,11 +98,11 @@ def known_fault(state: State) -> Verdict:
 
 
 CHECKS = (
-    Check("toolkit.installed", Layer.TOOLKIT, installed),
-    Check("toolkit.one-version", Layer.TOOLKIT, one_version, needs=("toolkit.installed",)),
-    Check("toolkit.safe-version", Layer.TOOLKIT, safe_version, needs=("toolkit.installed",)),
-    Check("toolkit.known-fault", Layer.TOOLKIT, known_fault, needs=("toolkit.installed",)),
-    Check("toolkit.held", Layer.TOOLKIT, held, needs=("toolkit.installed",)),
-    Check("toolkit.origin", Layer.TOOLKIT, origin, needs=("toolkit.installed",)),
-    Check("toolkit.cdi-spec", Layer.TOOLKIT, cdi_spec, needs=("toolkit.installed", "driver.answers")),
+    Check("toolkit.installed", installed),
+    Check("toolkit.one-version", one_version, needs=("toolkit.installed",)),
+    Check("toolkit.safe-version", safe_version, needs=("toolkit.installed",)),
+    Check("toolkit.known-fault", known_fault, needs=("toolkit.installed",)),
+    Check("toolkit.held", held, needs=("toolkit.installed",)),
+    Check("toolkit.origin", origin, needs=("toolkit.installed",)),
+    Check("toolkit.cdi-spec", cdi_spec, needs=("toolkit.installed", "driver.answers")),
 )

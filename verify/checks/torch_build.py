@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.checks.wheel import install
 from verify.compat.cuda import minimum_driver
 from verify.findings import Layer
@@ -126,13 +126,3 @@ def _cudnn(number: int) -> str:
     """Write 91900 as 9.19.0, and the older 8907 as 8.9.7."""
     major = 10_000 if number >= 10_000 * 9 else 1_000  # the unit changed with cuDNN 9
     return f"{number // major}.{number % major // 100}.{number % 100}"
-
-
-TORCH = (
-    Check("framework.torch", Layer.FRAMEWORK, torch, needs=("container.recorded",)),
-    Check("framework.cpu-build", Layer.FRAMEWORK, cpu_build, needs=("framework.torch",)),
-    Check(
-        "framework.cuda-driver", Layer.FRAMEWORK, cuda_driver, needs=("framework.cpu-build", "driver.answers")
-    ),
-)
-CUDNN = Check("framework.cudnn", Layer.FRAMEWORK, cudnn, needs=("framework.cpu-build",))

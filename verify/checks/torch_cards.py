@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, count, failed, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_recorded, passed, warned
 from verify.checks.wheel import capabilities, install
 from verify.compat.arch import Code, runs, shown
 from verify.facts.visible import visible
@@ -122,14 +122,3 @@ def _order(state: State) -> str:
     pairs = [(number, smi_index(state, number)) for number in numbers]
     other = [f"torch's {ours} is nvidia-smi's {smi}" for ours, smi in pairs if smi not in (None, ours)]
     return f"; {', '.join(other)} (CUDA_DEVICE_ORDER=PCI_BUS_ID makes them agree)" if other else ""
-
-
-BUILD_CHECKS = (
-    Check(
-        "framework.arch-list",
-        Layer.FRAMEWORK,
-        arch_list,
-        needs=("framework.cpu-build", "container.answers"),
-    ),
-)
-CARD_CHECKS = (Check("framework.every-card", Layer.FRAMEWORK, every_card, needs=("framework.kernel",)),)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 from verify.checks.causes import cause
-from verify.checks.check import Check, Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.checks.device_driver import no_device_driver
 from verify.checks.runtime import by_cdi
 from verify.compat.engine import has_cdi
@@ -162,28 +161,3 @@ def _uuids(cards: tuple[Card, ...]) -> list[str]:
 
 def _image(state: State) -> str:
     return state.image.name or "IMAGE"
-
-
-_ALL = ("driver.answers", "engine.answers", "image.present", "toolkit.one-version")
-
-
-def _check(name: str, *needs: str) -> Check:
-    judge = gives_first if name.endswith("-first") else gives_all
-    return Check(f"container.{name}", Layer.CONTAINER, partial(judge, name), needs)
-
-
-CHECKS = (
-    _check("run-gpus-all", *_ALL),
-    _check("run-gpus-first", *_ALL, "container.run-gpus-all"),
-    _check("run-runtime", *_ALL, "runtime.in-daemon"),
-    _check("run-runtime-first", *_ALL, "runtime.in-daemon", "container.run-runtime"),
-    _check("run-cdi", *_ALL, "runtime.cdi-enabled", "toolkit.cdi-spec"),
-    _check("run-cdi-first", *_ALL, "runtime.cdi-enabled", "toolkit.cdi-spec", "container.run-cdi"),
-    Check(
-        "container.run-none",
-        Layer.CONTAINER,
-        gives_none,
-        # Where no card can be given at all, seeing none proves nothing.
-        needs=("driver.answers", "engine.answers", "image.present"),
-    ),
-)
