@@ -10,9 +10,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, Optional
 
 from verify.race.advise_memory import GIB, Need, need
-from verify.race.advise_rates import Device
+from verify.race.advise_rates import OTHER_KIND, Device
 from verify.race.advise_times import CPU_HAS_NO, Side, card_side, cpu_side
-from verify.race.advise_work import NETWORKS, TREES, Job, Work, work
+from verify.race.advise_work import LOGISTIC, MATMUL, NETWORKS, TREES, Job, Work, work
 from verify.race.phrases import duration, significant
 from verify.race.spans import Span
 from verify.race.words import Message, message
@@ -157,6 +157,17 @@ def _memory(needed: Need, card: Device, fits: str) -> Message:
     return message(f"advise-memory-{fits}", card=card.name, **ends, **have)
 
 
+def _raced(job: Job, cpu: Device) -> list[Message]:
+    """Say what the race lacks of the kind of work that is asked for; or that there is none."""
+    if not cpu.raced:
+        return [message("advise-race")]
+    if job.model in NETWORKS and "network" in cpu.measured:
+        values = {"raced": cpu.kind or "-", "asked": job.model, "factor": OTHER_KIND}
+        return [] if cpu.kind == job.model else [message("advise-other-kind", **values)]
+    part = {LOGISTIC: "regression", MATMUL: "product"}.get(job.model, "network")
+    return [] if part in cpu.measured else [message("advise-not-raced", asked=job.model)]
+
+
 def _notes(job: Job, cpu: Device, card: Device) -> list[Message]:
     found = []
     if job.model != TREES and job.precision not in card.tflops:
@@ -165,6 +176,6 @@ def _notes(job: Job, cpu: Device, card: Device) -> list[Message]:
         found.append(message("advise-cpu-float32", precision=job.precision))
     if job.model == TREES:
         found.append(message("advise-trees"))
-    elif not cpu.measured:
-        found.append(message("advise-race"))
+    else:
+        found += _raced(job, cpu)
     return found

@@ -37,8 +37,9 @@ LAUNCH, OPERATION = Span(3e-6, 2e-5), Span(1e-6, 2e-5)
 # A card's first call: CUDA's context, kernels, libraries (pytorch #3585: 0.29 s; microsoft/onnxruntime #12197
 # and others: seconds; up to 20).
 START = Span(0.3, 10.0)
-# From one training to another on the same machine.
-OTHER_WORK, SAME_KIND = 3.0, 2.0
+# From one training to another on the same machine: of the same kind, or from one kind of network to another,
+# whose layers use a machine otherwise; and from one size of the same product to another.
+OTHER_WORK, OTHER_KIND, SAME_KIND = 3.0, 6.0, 2.0
 
 # Trees: numbers of the table times trees, a second. LightGBM's Experiments, 16 threads: Higgs (10.5 million
 # rows, 28 columns, 500 trees) 6.2e8, by xgboost_hist 2.7e8; MS LTR 7.2e8. Newer processors up to twice
@@ -67,14 +68,17 @@ class Device:
     memory: Optional[Span] = None  # noqa: UP045  # bytes
     start: Span = START
     measured: frozenset[str] = frozenset()  # what of it: "network", "regression", "product"
+    precisions: frozenset[str] = frozenset()  # in which the network was
+    kind: Optional[str] = None  # noqa: UP045  # of the network: mlp, cnn
+    raced: bool = False  # whether a race stands behind it at all
 
 
 def cpu(cores: int, race: Mapping[str, Any] | None = None) -> Device:
     """Return what the CPU gives."""
-    rate, found = A_CORE * cores, set()
+    rate, found, precisions = A_CORE * cores, set(), frozenset[str]()
     network = _rate(_lane(race, "network", "cpu"))
     if network is not None:
-        rate, found = around(network, OTHER_WORK), {"network"}
+        rate, found, precisions = around(network, OTHER_WORK), {"network"}, frozenset({"float32", "float64"})
     regression, product = _regression(race, ("cpu", "cpu-torch")), _product(race, "cpu")
     return Device(
         name=str(((race or {}).get("cpu") or {}).get("model") or "CPU"),
@@ -84,6 +88,9 @@ def cpu(cores: int, race: Mapping[str, Any] | None = None) -> Device:
         regression=None if regression is None else around(regression, OTHER_WORK),
         product=None if product is None else around(product, SAME_KIND),
         start=Span(0, 0),
+        precisions=precisions,
+        kind=_kind(race),
+        raced=race is not None,
         measured=frozenset(
             found | ({"regression"} if regression else set()) | ({"product"} if product else set())
         ),
@@ -105,14 +112,15 @@ def card(
             tflops[precision] = ARITHMETIC_SHARE * Span(min(known) * TERA, max(known) * TERA)
     carried = [float(row["memory_gbs"]) * GIGA for row in rows if row.get("memory_gbs")]
     regression, product = _regression(race, ("cuda",)), _product(race, "cuda")
-    start, found = START, set()
+    start, found, precisions = START, set(), set()
     for raced in (_lane(race, "network", "cuda"), _lane(race, "network", "cuda-mixed")):
         rate, precision = _rate(raced), str((raced or {}).get("precision"))
         if rate is not None and precision in tflops:
             # a small network does not fill the card: larger work gets more out of it, up to the peak's share
             tflops[precision] = Span(rate / OTHER_WORK, max(rate * OTHER_WORK, tflops[precision].high))
             found.add("network")
-    woken = _woken(_lane(race, "network", "cuda"))
+            precisions.add(precision)
+    woken = _woken(_lane(race, "network", "cuda"), race)
     if woken is not None:
         start = around(woken, OTHER_WORK)
     return Device(
@@ -124,6 +132,9 @@ def card(
         product=None if product is None else around(product, SAME_KIND),
         memory=memory,
         start=start,
+        precisions=frozenset(precisions),
+        kind=_kind(race),
+        raced=race is not None,
         measured=frozenset(
             found | ({"regression"} if regression else set()) | ({"product"} if product else set())
         ),
@@ -150,10 +161,17 @@ def _rate(lane: Mapping[str, Any] | None) -> float | None:
     return float(flops / lane["median"]) if lane is not None and flops else None
 
 
-def _woken(lane: Mapping[str, Any] | None) -> float | None:
-    """Return what the first call cost beside the training itself."""
+def _kind(race: Mapping[str, Any] | None) -> str | None:
+    """Return which kind of network was raced."""
+    kind = (((race or {}).get("settings") or {}).get("network") or {}).get("kind")
+    return None if kind is None else str(kind)
+
+
+def _woken(lane: Mapping[str, Any] | None, race: Mapping[str, Any] | None) -> float | None:
+    """Return what the first call cost beside the training itself; with the waking, where that was apart."""
     first = ((lane or {}).get("warmups") or [None])[0]
-    return max(0.05, float(first - lane["median"])) if lane is not None and first else None
+    wake_s = ((race or {}).get("card") or {}).get("wake_s") or 0.0
+    return max(0.05, float(first - lane["median"]) + wake_s) if lane is not None and first else None
 
 
 def _regression(race: Mapping[str, Any] | None, lanes: Iterable[str]) -> float | None:

@@ -13,6 +13,8 @@ from verify.race.advise_rates import (
     MEASURED,
     MODELLED,
     OPERATION,
+    OTHER_KIND,
+    OTHER_WORK,
     Device,
 )
 from verify.race.advise_work import (
@@ -55,7 +57,7 @@ def cpu_side(job: Job, amount: Work, cpu: Device) -> Side:
     if known is not None:
         return Side(known * job.trainings, MEASURED, "arithmetic" if job.model == MATMUL else "memory")
     precision = FLOAT32 if job.precision in CPU_HAS_NO else job.precision
-    parts, origin = _roofline(job, amount, cpu, cpu.tflops[precision])
+    parts, origin = _roofline(job, amount, cpu, precision)
     parts["launches"] = amount.launches * OPERATION
     return Side(longest(*parts.values()) * job.trainings, origin, _limit(parts))
 
@@ -72,7 +74,8 @@ def card_side(job: Job, amount: Work, card: Device) -> Side:
     elif known is not None:
         parts, origin = {"arithmetic" if job.model == MATMUL else "memory": known}, MEASURED
     else:
-        parts, origin = _roofline(job, amount, card, card.tflops.get(job.precision) or card.tflops[FLOAT32])
+        precision = job.precision if job.precision in card.tflops else FLOAT32
+        parts, origin = _roofline(job, amount, card, precision)
         parts["launches"] = amount.launches * LAUNCH
     inside = {**parts, "start": card.start, "copy": copied}
     # woken once where all trainings are one process, else for each
@@ -80,12 +83,16 @@ def card_side(job: Job, amount: Work, card: Device) -> Side:
     return Side(woken + (copied + longest(*parts.values())) * job.trainings, origin, _limit(inside))
 
 
-def _roofline(job: Job, amount: Work, device: Device, rate: Span) -> tuple[dict[str, Span], str]:
-    """Return the time by arithmetic and by memory; a rate that a training reached has its memory in it."""
-    parts = {"arithmetic": amount.flops / rate}
-    if "network" in device.measured and job.model in NETWORKS:
-        return parts, MEASURED
-    return {**parts, "memory": amount.bytes / device.bandwidth}, MODELLED
+def _roofline(job: Job, amount: Work, device: Device, precision: str) -> tuple[dict[str, Span], str]:
+    """Return the time by arithmetic and by memory; a rate that a training reached has its memory in it.
+
+    A rate that another kind of network reached is carried over within a wider factor.
+    """
+    rate = device.tflops[precision]
+    if precision not in device.precisions or job.model not in NETWORKS:
+        return {"arithmetic": amount.flops / rate, "memory": amount.bytes / device.bandwidth}, MODELLED
+    wider = 1.0 if job.model == device.kind else OTHER_KIND / OTHER_WORK
+    return {"arithmetic": amount.flops / (rate * Span(1 / wider, wider))}, MEASURED
 
 
 def _known(job: Job, amount: Work, device: Device) -> Span | None:

@@ -36,6 +36,8 @@ WORDS: dict[str, str] = {
     "advise-no-fit-batch": "will not fit in this card's memory: {card} has {have:g} GiB at most, and it needs {low:g} at least; a batch of {batch:,} should fit",
     "advise-no-fit-table": "will not fit in this card's memory: {card} has {have:g} GiB at most, and the table needs {low:g} at least: fewer columns, float32, or a part of the rows",
     "advise-no-precision": "nothing is known of {card} in {precision}: counted as float32",
+    "advise-not-raced": "the race had no {asked}: this is modelled, as widely as without a race",
+    "advise-other-kind": "the race had a network of kind {raced} and not {asked}: what it measured is carried over within a factor of {factor:g}, twice that of the same kind",
     "advise-race": "measure instead of modelling: gpu-verify race here, then --race race.json",
     "advise-ratio": "the card would be {likely:g} times as fast ({low:g} to {high:g}; a factor of {factor:g} either way)",
     "advise-simulated": "the race has a simulated card: nothing here says what a real one does",

@@ -36,6 +36,8 @@ WORDS: dict[str, str] = {
     "advise-no-fit-batch": "ne tient pas dans la mémoire de cette carte : {card} a {have:g} Gio au plus, et il en faut {low:g} au moins ; un lot de {batch:,} devrait tenir",
     "advise-no-fit-table": "ne tient pas dans la mémoire de cette carte : {card} a {have:g} Gio au plus, et il en faut {low:g} au moins pour la table : moins de colonnes, float32, ou une partie des lignes",
     "advise-no-precision": "on ne sait rien de {card} en {precision} : compté comme float32",
+    "advise-not-raced": "la course n’avait pas de {asked} : ceci vient d’un modèle, aussi large que sans course",
+    "advise-other-kind": "la course avait un réseau de type {raced} et non {asked} : ce qu’elle a mesuré vaut ici à un facteur {factor:g} près, le double de celui d’un même type",
     "advise-race": "mesurez plutôt que de modéliser : gpu-verify race ici, puis --race race.json",
     "advise-ratio": "la carte serait {likely:g} fois plus rapide ({low:g} à {high:g} ; à un facteur {factor:g} près)",
     "advise-simulated": "la course a une carte simulée : rien ici ne dit ce que fait une vraie",

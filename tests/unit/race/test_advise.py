@@ -191,6 +191,57 @@ def test_more_rows_take_no_less_time_and_a_larger_batch_no_less_memory(job: Job)
         assert need(larger).total.high >= need(job).total.high
 
 
+def raced(model: str, race: Any, precision: str = "float32") -> Any:
+    job = Job(model, 409_600, 64, parameters=6_000_000, batch=8192, precision=precision)
+    card = advise_rates.card("x", [race["card"]["peak"]], None, race)
+    return advise(job, advise_rates.cpu(8, race), card)
+
+
+def test_another_kind_of_network_than_the_raced_one_is_less_certain() -> None:
+    race = recorded.document("gaming-card")
+    race["settings"]["network"]["kind"] = "mlp"
+    same = raced("mlp", race)
+    race["settings"]["network"]["kind"] = "cnn"
+    other = raced("mlp", race)
+    for side in ("cpu", "card"):
+        narrow, wide = getattr(same, side).seconds, getattr(other, side).seconds
+        assert wide.low <= narrow.low
+        assert wide.high > narrow.high
+        assert wide.factor > narrow.factor
+    assert "advise-other-kind" in recorded.ids(other.reasons)
+    assert "advise-other-kind" not in recorded.ids(same.reasons)
+
+
+@pytest.mark.parametrize(("model", "lost"), [("mlp", "network"), ("logistic", "fraud")])
+def test_what_was_not_raced_is_modelled_as_without_a_race_and_said(model: str, lost: str) -> None:
+    race = recorded.document("gaming-card")
+    race["contestants"] = [one for one in race["contestants"] if one["name"] != lost]
+    job = Job(model, 284_807, 30, parameters=600_000 if model == "mlp" else None)
+    card = advise_rates.card("x", [race["card"]["peak"]], None, race)
+    found = advise(job, advise_rates.cpu(8, race), card)
+    without = advise(job, advise_rates.cpu(8), advise_rates.card("x", [race["card"]["peak"]]))
+    assert found.cpu.seconds == without.cpu.seconds
+    assert found.cpu.origin == found.card.origin == "modelled"
+    assert "advise-not-raced" in recorded.ids(list(found.reasons))
+    assert "advise-race" in recorded.ids(list(without.reasons))
+
+
+def test_a_precision_that_was_not_raced_is_modelled() -> None:
+    race = recorded.document("gaming-card")
+    assert raced("mlp", race, "bfloat16").card.origin == "measured"
+    assert raced("mlp", race, "float16").card.origin == "modelled"
+
+
+def test_the_waking_of_the_card_is_added_to_its_first_call() -> None:
+    race = recorded.document("gaming-card")
+    lane = recorded.lane(race, "network", "cuda")
+    first = lane["warmups"][0] - lane["median"]
+    for wake_s, start in ((0.65, first + 0.65), (None, first)):
+        race["card"]["wake_s"] = wake_s
+        found = advise_rates.card("x", [race["card"]["peak"]], None, race).start
+        assert found == around(start, advise_rates.OTHER_WORK)
+
+
 def test_a_race_replaces_the_model_and_narrows_the_span() -> None:
     race = recorded.document("gaming-card")
     measured, card = advise_rates.cpu(8, race), advise_rates.card("x", [race["card"]["peak"]], None, race)
@@ -199,7 +250,7 @@ def test_a_race_replaces_the_model_and_narrows_the_span() -> None:
     fraud = race["settings"]["fraud"]
     assert measured.regression == around(fraud["rows"] * fraud["features"] * 14 / 0.31, 3)
     woken = recorded.lane(race, "network", "cuda")
-    assert card.start == around(woken["warmups"][0] - woken["median"], 3)
+    assert card.start == around(woken["warmups"][0] - woken["median"] + race["card"]["wake_s"], 3)
     job = Job("logistic", 1_000_000, 30, epochs=14, precision="float64")
     said = advise(job, measured, card)
     assert (said.cpu.origin, said.card.origin) == ("measured", "measured")

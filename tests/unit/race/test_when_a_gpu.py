@@ -49,7 +49,7 @@ def test_a_command_prints_what_the_page_says(
     captured = capsys.readouterr()
     assert captured.err == ""
     assert printed
-    assert told(captured.out).startswith(told(printed))
+    assert told(captured.out) == told(printed)  # all of it, the notes at the end too
     assert status == ("will not fit" in printed)
     verdict = told(printed).removeprefix("verdict ")
     if command in {c for c, _ in commands(NOT_NEEDED)}:
@@ -85,6 +85,17 @@ def test_the_race_its_advice_and_its_comparison_in_their_order(
         assert status in ({0, 1} if is_race else {0}), captured.err
         assert captured.out
     assert {path.name for path in tmp_path.iterdir()} == {"before", "now"}
+
+
+def test_every_example_of_a_price_has_a_date_and_a_source() -> None:
+    rows = [line.strip("| ").split(" | ") for line in TEXT.splitlines() if re.match(r"\| .* \| \d", line)]
+    assert len(rows) > 4
+    for what, price, date, source in rows:
+        assert what
+        assert float(price) > 0
+        assert re.fullmatch(r"20\d\d-\d\d-\d\d", date)
+        assert source.startswith(("[", "the same"))
+    assert "not truth" in TEXT
 
 
 def test_every_command_of_the_page_is_in_a_block_that_is_run() -> None:
