@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import unittest
 from dataclasses import replace
-
-import torch
-from torch.utils.flop_counter import FlopCounterMode
+from typing import Any
 
 from verify.race import libraries, network, network_model
 from verify.race.libraries import CPU
 from verify.race.operations import Matmul, Step
 from verify.race.outcome import Lane
 from verify.race.settings import Settings, settings_for
+
+torch: Any = importlib.import_module("torch")
+FlopCounterMode: Any = importlib.import_module("torch.utils.flop_counter").FlopCounterMode
 
 SMALL = settings_for(quick=True)
 LANE = Lane("cpu", "torch", CPU, "float32")

@@ -13,7 +13,7 @@ from verify.race import libraries, options, table, whole
 from verify.race.budget import Budget
 from verify.race.finite import dumps, finite
 from verify.race.fraud import look
-from verify.race.fraud_read import Refused
+from verify.race.fraud_raw import Refused
 from verify.race.markdown import markdown
 from verify.race.options import STDOUT, USAGE, UsageError
 from verify.race.outcome import FAILED, INVALID, RAN

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from verify.race import fraud_read
 from verify.race.device import Array
-from verify.race.fraud_read import Refused, Shape, Value
+from verify.race.fraud_raw import Raw, Refused, Shape, Value, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -119,7 +119,7 @@ def _no_such_column(path: Path, target: str, names: Sequence[str]) -> str:
     said = f"{path} has no column {target!r}"
     if near:
         return f"{said}: did you mean --target {folded[near[0]]!r}?"
-    if all(fraud_read.is_number(name) for name in names):
+    if all(number(name) is not None for name in names):
         return f"{said}: its first line holds numbers; it must name the columns"
     return f"{said}: it has {_list(names)}"
 
@@ -135,7 +135,7 @@ def _refuse_size(path: Path, found: Shape, free: int | None) -> None:
         )
 
 
-def _refuse_columns(np: Any, path: Path, raw: fraud_read.Raw) -> None:  # noqa: ANN401
+def _refuse_columns(np: Any, path: Path, raw: Raw) -> None:  # noqa: ANN401
     if raw.text:
         said = _list([f"{name!r} ({example})" for name, example in raw.text.items()], quote=False)
         raise Refused(
@@ -151,7 +151,7 @@ def _refuse_columns(np: Any, path: Path, raw: fraud_read.Raw) -> None:  # noqa: 
         raise Refused(f"{path} has infinite values: {said}. Replace them or leave those rows out")
 
 
-def _target(path: Path, target: str, raw: fraud_read.Raw) -> tuple[Array, str]:
+def _target(path: Path, target: str, raw: Raw) -> tuple[Array, str]:
     """Return the target as 0.0 and 1.0: the larger number is the positive, of two words the rarer one."""
     holes = int((raw.codes < 0).sum())
     if holes:

@@ -6,55 +6,19 @@ refused of a table that could be read is decided in fraud_data.
 
 from __future__ import annotations
 
-import array
 import csv
 import importlib
-import io
 import warnings
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Union
+from typing import TYPE_CHECKING, Any
 
-from verify.race.device import Array
+from verify.race import fraud_csv
+from verify.race.fraud_raw import TRUTHS, Raw, Refused, Shape, count, number
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-# What pandas takes for "no value" when it reads a CSV: both readers must find the same holes.
-MISSING = frozenset((
-    "", "#N/A", "#N/A N/A", "#NA", "-1.#IND", "-1.#QNAN", "-NaN", "-nan", "1.#IND", "1.#QNAN", "<NA>", "N/A",
-    "NA", "NULL", "NaN", "None", "n/a", "nan", "null",
-))  # fmt: skip
-TRUTHS = {"True": 1.0, "TRUE": 1.0, "true": 1.0, "False": 0.0, "FALSE": 0.0, "false": 0.0}
 DELIMITERS = ",;\t"
 FIRST_BYTES = 1 << 20
-Value = Union[str, float]  # noqa: UP007  # Python 3.9
-
-
-class Refused(Exception):  # noqa: N818  # it is an answer
-    """The table cannot be raced: the text says what was found, what is needed and what to do."""
-
-
-@dataclass(frozen=True)
-class Shape:
-    """What a file's first bytes say about it: the names of its columns and about how many rows there are."""
-
-    kind: str
-    names: tuple[str, ...]
-    rows: int
-    delimiter: str = ","
-
-
-@dataclass(frozen=True)
-class Raw:
-    """All columns but the target as numbers, one row a record; the target as codes into its values."""
-
-    x: Array
-    names: tuple[str, ...]
-    codes: Array  # -1 where there is none
-    values: tuple[Value, ...]
-    missing: dict[str, int] = field(default_factory=dict)
-    text: dict[str, str] = field(default_factory=dict)  # column to the first value in it that is no number
 
 
 def shape(path: Path) -> Shape:
@@ -85,7 +49,7 @@ def read(np: Any, path: Path, found: Shape, target: str) -> Raw:  # noqa: ANN401
     try:
         if pandas is not None:
             return _pandas(np, pandas, path, found, target)
-        return _csv(np, path, found, target)
+        return fraud_csv.read(np, path, found, target)
     except UnicodeDecodeError as error:
         raise Refused(f"{path} is not UTF-8 (byte {error.start}): save it as UTF-8") from None
 
@@ -125,7 +89,7 @@ def _parquet(np: Any, path: Path, found: Shape, target: str) -> Raw:  # noqa: AN
             missing[name] = column.null_count
         else:
             x[:, i] = np.asarray(column.to_numpy(), dtype="float64")
-            _count(np, missing, name, x[:, i])
+            count(np, missing, name, x[:, i])
     coded = table.column(target).dictionary_encode().combine_chunks()
     coded = coded.chunk(0) if hasattr(coded, "chunk") else coded
     codes = coded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
@@ -141,6 +105,8 @@ def _pandas(np: Any, pandas: Any, path: Path, found: Shape, target: str) -> Raw:
         with warnings.catch_warnings():
             # It only warns of lines that are too long, and leaves out what is too much.
             warnings.simplefilter("error", pandas.errors.ParserWarning)
+            # Its newest versions say that exact numbers are their default; the older ones must be asked.
+            warnings.simplefilter("ignore", DeprecationWarning)
             frame = pandas.read_csv(
                 path, **options, encoding="utf-8-sig", skipinitialspace=True, float_precision="round_trip"
             )
@@ -155,87 +121,13 @@ def _pandas(np: Any, pandas: Any, path: Path, found: Shape, target: str) -> Raw:
         column = frame[name]
         if is_numeric(column) or is_bool(column):
             x[:, i] = column.to_numpy(dtype="float64", na_value=np.nan)
-            _count(np, missing, name, x[:, i])
+            count(np, missing, name, x[:, i])
             continue
         there = column.dropna().unique()
         if len(there) < len(column) and all(str(value) in TRUTHS for value in there):  # truths with holes
             missing[name] = int(column.isna().sum())
         elif len(there):
-            text[name] = repr(str(next((v for v in there if _number(str(v)) is None), there[0])))
+            text[name] = repr(str(next((v for v in there if number(str(v)) is None), there[0])))
     codes, values = pandas.factorize(frame[target])
     plain = is_numeric(frame[target]) or is_bool(frame[target])
     return Raw(x, names, codes, tuple(float(v) if plain else str(v) for v in values), missing, text)
-
-
-def _csv(np: Any, path: Path, found: Shape, target: str) -> Raw:  # noqa: ANN401
-    at = found.names.index(target)
-    names = tuple(name for name in found.names if name != target)
-    missing: dict[str, int] = {}
-    text: dict[str, str] = {}
-    flat, codes, seen = array.array("d"), array.array("q"), {}  # type: ignore[var-annotated]
-    with path.open(encoding="utf-8-sig", newline="") as stream:
-        for row in _rows(path, stream, found):
-            value = row.pop(at).strip()
-            codes.append(-1 if value in MISSING else seen.setdefault(value, len(seen)))
-            try:
-                flat.extend([float(entry) for entry in row])
-            except ValueError:
-                flat.extend(_slowly(names, row, text))
-    x = (
-        np.frombuffer(flat, dtype="float64").reshape(len(codes), len(names))
-        if flat
-        else np.empty((0, len(names)))
-    )
-    for i, name in enumerate(names):
-        _count(np, missing, name, x[:, i])
-    numbers = [_number(value) for value in seen]
-    if None in numbers:
-        return Raw(x, names, np.array(codes), tuple(seen), missing, text)
-    # "1" and "1.0" are one value
-    values = tuple(dict.fromkeys(number for number in numbers if number is not None))
-    again = np.array([*(values.index(n) for n in numbers if n is not None), -1])
-    return Raw(x, names, again[np.array(codes, dtype="int64")], values, missing, text)
-
-
-def _rows(path: Path, stream: io.TextIOBase, found: Shape) -> Iterator[list[str]]:
-    reader = csv.reader(stream, delimiter=found.delimiter, skipinitialspace=True)
-    next(reader, None)
-    try:
-        for row in reader:
-            if not row:
-                continue
-            if len(row) > len(found.names):
-                raise Refused(
-                    f"{path} cannot be read as CSV: line {reader.line_num} has {len(row)} fields, "
-                    f"the first line names {len(found.names)}"
-                )
-            yield row + [""] * (len(found.names) - len(row))
-    except csv.Error as error:
-        raise Refused(f"{path} cannot be read as CSV: line {reader.line_num}: {error}") from None
-
-
-def _slowly(names: Sequence[str], row: Sequence[str], text: dict[str, str]) -> Iterator[float]:
-    for name, entry in zip(names, row):  # noqa: B905  # Python 3.9
-        number = _number(entry)
-        if number is None and entry.strip() not in MISSING:
-            text.setdefault(name, repr(entry.strip()))
-        yield float("nan") if number is None else number
-
-
-def is_number(entry: str) -> bool:
-    """Whether a CSV's entry is a number."""
-    return _number(entry) is not None
-
-
-def _number(entry: str) -> float | None:
-    entry = entry.strip()
-    try:
-        return TRUTHS[entry] if entry in TRUTHS else float(entry)
-    except ValueError:
-        return None
-
-
-def _count(np: Any, missing: dict[str, int], name: str, column: Array) -> None:  # noqa: ANN401
-    holes = int(np.isnan(column).sum())
-    if holes:
-        missing[name] = holes

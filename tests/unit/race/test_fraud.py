@@ -13,6 +13,7 @@ import pytest
 from tests.unit.race import fakes
 from verify.race import cuml, fraud, fraud_data, fraud_read
 from verify.race.conditions import conditions
+from verify.race.fraud_raw import Shape
 from verify.race.fraud_solve import fewest
 from verify.race.libraries import Libraries
 from verify.race.settings import settings_for
@@ -79,7 +80,7 @@ class TestMemory:
 
 
 class TestShape:
-    def look(self, tmp_path: Path, content: str) -> fraud_read.Shape:
+    def look(self, tmp_path: Path, content: str) -> Shape:
         path = tmp_path / "own.csv"
         path.write_text(content)
         return fraud_read.shape(path)
