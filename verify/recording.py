@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from verify.errors import VerifyError
-from verify.facts.source import as_number
+from verify.json_values import as_number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
-from verify.facts.source import as_list, as_object
+from verify.json_values import as_list, as_object
 from verify.manifest import manifest
 from verify.recorder import redact as without_secrets
 from verify.redact_names import Names, names_of

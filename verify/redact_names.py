@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from verify.facts.source import as_object, as_text
+from verify.json_values import as_object, as_text
 from verify.redact_addresses import addresses_of, replace_addresses
 from verify.redact_rules import abbreviations, replace_abbreviations
 from verify.redact_words import KEPT_USERS, is_private_host, is_word

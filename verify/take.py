@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from verify.commands import OK, add_command, add_machine, some_path
 from verify.errors import VerifyError
 from verify.files import replace_file
+from verify.json_values import json_object
 from verify.recording import Recording
 
 if TYPE_CHECKING:
@@ -141,17 +142,9 @@ def _text(document: dict[str, Any]) -> str:
     return json.dumps(document, indent=1, sort_keys=True) + "\n"
 
 
-def _json(text: str) -> dict[str, Any] | None:
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
-
-
 def _document(done: subprocess.CompletedProcess[str], where: str, host: str | None) -> str:
     # The recording is the last line: a host's shell may greet first.
-    document = _json(done.stdout) or _json((done.stdout.splitlines() or [""])[-1])
+    document = json_object(done.stdout) or json_object((done.stdout.splitlines() or [""])[-1])
     if document is not None and document.get("where") == where:
         Recording.from_document(document)
         return _text(document)

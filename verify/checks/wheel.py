@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verify.compat.cuda import minimum_driver
 from verify.compat.torch import INDEX, builds_for
-from verify.facts.inside import capability
+from verify.facts.probe import capability
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

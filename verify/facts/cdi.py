@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from verify.facts.source import as_list, as_object, as_text, cite
+from verify.facts.source import cite
 from verify.facts.version import Version
+from verify.json_values import as_list, as_object, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from verify.facts.driver import INFOROM_RC
 from verify.facts.smi import parse_list
-from verify.facts.source import as_list, as_object, as_text, cite, cite_command, first_line
+from verify.facts.source import cite, cite_command, first_line
+from verify.json_values import as_list, as_object, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.facts.daemon_flags import clashes, command_line, flags, keys_of
-from verify.facts.source import as_object, cite
+from verify.facts.source import cite
+from verify.json_values import as_object
 
 if TYPE_CHECKING:
     from verify.recording import FileEntry, Recording

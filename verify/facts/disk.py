@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.facts.daemon_file import DAEMON_JSON, parse
-from verify.facts.source import as_number, as_text, cite, file_text
+from verify.facts.source import cite, file_text
+from verify.json_values import as_number, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,10 +50,10 @@ def stores(recording: Recording, engine: EngineFacts) -> tuple[Store, ...]:
 
 def _store(recording: Recording, path: str, entry: Mapping[str, object]) -> Store:
     mount, kind = _mounted(recording, path)
-    inodes = _whole(entry.get("inodes_free"))
-    limited = _whole(entry.get("inodes"))
+    inodes = _bytes(entry.get("inodes_free"))
+    limited = _bytes(entry.get("inodes"))
     unlimited = limited == 0 or (limited is None and kind not in _LIMITED)
-    free, total = _whole(entry.get("free")), _whole(entry.get("total"))
+    free, total = _bytes(entry.get("free")), _bytes(entry.get("total"))
     return Store(
         path=path,
         mount=mount,
@@ -63,7 +64,7 @@ def _store(recording: Recording, path: str, entry: Mapping[str, object]) -> Stor
     )
 
 
-def _whole(value: object) -> int | None:
+def _bytes(value: object) -> int | None:
     number = as_number(value)
     return int(number) if number is not None and 0 <= number < float("inf") else None
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from verify.facts.source import as_list, as_object, as_text, cite, cite_command, json_object
+from verify.facts.source import cite, cite_command
 from verify.facts.version import Version
+from verify.json_values import as_list, as_object, as_text, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

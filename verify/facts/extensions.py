@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.inside import last_object
-from verify.facts.source import as_list, as_object, as_text, cite_command
+from verify.facts.probe import last_object
+from verify.facts.source import cite_command
+from verify.json_values import as_list, as_object, as_text, as_truth
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -87,14 +88,13 @@ def cuda_tag(version: str) -> str | None:
 
 def _extension(name: str, one: Mapping[str, object], outcome: Mapping[str, object]) -> Extension:
     version = str(one["version"])
-    ok = outcome.get("ok")
     half = _HALF.search(as_text(outcome.get("said")) or "")
     tagged = _TORCH_TAG.search(version)
     pinned = (_PINNED.match(wish) for wish in as_list(one.get("requires")) if isinstance(wish, str))
     return Extension(
         name=name,
         version=version,
-        imports=ok if isinstance(ok, bool) else None,
+        imports=as_truth(outcome.get("ok")),
         error=as_text(outcome.get("error")),
         half=" ".join(half.group().split()) if half else None,
         cuda_tag=cuda_tag(version),

@@ -6,9 +6,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.inside import capability, cuda_version, full_uuid, last_object
-from verify.facts.source import as_list, as_number, as_object, as_text, cite_command
+from verify.facts.probe import capability, cuda_version, full_uuid, last_object
+from verify.facts.source import cite_command
 from verify.facts.version import Version
+from verify.json_values import as_list, as_number, as_object, as_text, as_truth, as_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -82,13 +83,13 @@ def framework_facts(recording: Recording) -> FrameworkFacts:
         version=as_text(answer.get("torch")),
         cuda=Version.parse(as_text(answer.get("cuda"))),
         hip=as_text(answer.get("hip")),
-        cudnn=_whole(answer.get("cudnn")),
-        available=_truth(answer.get("available")),
-        device_count=_whole(answer.get("device_count")),
+        cudnn=as_whole(answer.get("cudnn")),
+        available=as_truth(answer.get("available")),
+        device_count=as_whole(answer.get("device_count")),
         names=tuple(str(as_object(device).get("name")) for device in as_list(answer.get("devices"))),
         arch_list=tuple(name for name in as_list(answer.get("arch_list")) if isinstance(name, str)),
         devices=tuple(_device(as_object(one)) for one in as_list(answer.get("devices"))),
-        kernel_ok=_truth(kernel.get("ok")),
+        kernel_ok=as_truth(kernel.get("ok")),
         kernel_error=as_text(kernel.get("error")),
         kernel_result=as_number(kernel.get("result")),
         convolution_error=as_text(convolution.get("error")),
@@ -133,7 +134,7 @@ def _device(device: Mapping[str, object]) -> TorchDevice:
         name=as_text(device.get("name")),
         capability=capability(device.get("capability")),
         uuid=full_uuid(as_text(device.get("uuid"))),
-        kernel_ok=_truth(kernel.get("ok")),
+        kernel_ok=as_truth(kernel.get("ok")),
         kernel_error=as_text(kernel.get("error")),
     )
 
@@ -164,12 +165,4 @@ def _clean(recording: Recording) -> tuple[int | None, tuple[str, ...]]:
     cleaned = any(isinstance(name, str) for name in as_list(answer.get("cleaned")))
     if entry is None or not cleaned:
         return None, ()
-    return _whole(answer.get("device_count")), (cite_command(entry, line, recording.where),)
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _truth(value: object) -> bool | None:
-    return value if isinstance(value, bool) else None
+    return as_whole(answer.get("device_count")), (cite_command(entry, line, recording.where),)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verify.facts.reading import whole, word
 from verify.facts.smi import xml_elements
-from verify.facts.source import as_text, json_object
+from verify.json_values import as_text, json_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,18 +6,19 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.source import as_list, as_object, as_text, cite, cite_command, json_object
+from verify.facts.probe import capability, cuda_version, full_uuid, last_object
+from verify.facts.source import cite, cite_command
 from verify.facts.version import Version
+from verify.json_values import as_list, as_object, as_text, as_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from verify.recording import CommandEntry, Recording
+    from verify.recording import Recording
 
 SHM = "/dev/shm"  # noqa: S108  # looked at, not written to
 _SMI = ("nvidia-smi", "nvidia-smi-xml")
 _NOT_AVAILABLE = re.compile(r"CUDA (?:UMD )?Version:\s*(N/A|ERR!)|<cuda_version>(N/A|ERR!)</cuda_version>")
-_CUDA_NUMBERS = range(1000, 100_000)
 _LIBRARY = re.compile(r"(?:^|/)libcuda\.so(?:\.|$)")
 
 
@@ -59,7 +60,7 @@ def inside_facts(recording: Recording) -> InsideFacts:
     entry = recording.command("cuda")
     answer, line = last_object(entry)
     missing, smi_evidence = _cuda_missing(recording)
-    init, asking = _whole(answer.get("init")), as_text(answer.get("asking"))
+    init, asking = as_whole(answer.get("init")), as_text(answer.get("asking"))
     real = as_text(answer.get("real")) or as_text(answer.get("library"))
     shm_bytes, shm_missing = _shm(recording)
     return InsideFacts(
@@ -75,43 +76,13 @@ def inside_facts(recording: Recording) -> InsideFacts:
         init=init,
         word=as_text(answer.get("word")),
         stuck=f"{entry.ended} at {asking}" if entry and asking and init is None else None,
-        cuda=cuda_version(_whole(answer.get("cuda"))),
-        count=_whole(answer.get("count")),
+        cuda=cuda_version(as_whole(answer.get("cuda"))),
+        count=as_whole(answer.get("count")),
         devices=tuple(_device(as_object(one)) for one in as_list(answer.get("devices"))),
         uvm=_uvm(recording),
         evidence=(cite_command(entry, line, recording.where),) if entry else (),
         smi_evidence=smi_evidence,
     )
-
-
-def last_object(entry: CommandEntry | None) -> tuple[dict[str, object], str | None]:
-    """Return the last JSON object that a probe printed, and its line: what was known before it stopped."""
-    for line in reversed(entry.stdout.strip().splitlines() if entry else []):
-        found = json_object(line)
-        if found is not None:
-            return found, line
-    return {}, None
-
-
-def cuda_version(number: int | None) -> Version | None:
-    """Decode CUDA's number: 12040 is 12.4. None for what is no such number."""
-    if number is None or number not in _CUDA_NUMBERS:
-        return None
-    return Version.of(f"{number // 1000}.{number % 1000 // 10}")
-
-
-def capability(value: object) -> tuple[int, int] | None:
-    """Read ``[8, 9]``, or nvidia-smi's ``8.9``."""
-    parts = value.split(".") if isinstance(value, str) else as_list(value)
-    numbers = [int(part) if isinstance(part, str) and part.isdecimal() else _whole(part) for part in parts]
-    if len(numbers) != 2 or numbers[0] is None or numbers[1] is None:  # noqa: PLR2004  # major and minor
-        return None
-    return numbers[0], numbers[1]
-
-
-def full_uuid(text: str | None) -> str | None:
-    """Write a UUID as nvidia-smi does: torch leaves the ``GPU-`` out."""
-    return text if text is None or text.startswith(("GPU-", "MIG-")) else f"GPU-{text}"
 
 
 def _device(device: Mapping[str, object]) -> CudaDevice:
@@ -124,7 +95,7 @@ def _device(device: Mapping[str, object]) -> CudaDevice:
 
 def _shm(recording: Recording) -> tuple[int | None, bool]:
     entry = recording.disks.get(SHM, {})
-    total = _whole(entry.get("total"))
+    total = as_whole(entry.get("total"))
     return (total if total is not None and total >= 0 else None), entry.get("missing") is True
 
 
@@ -150,7 +121,3 @@ def _cuda_missing(recording: Recording) -> tuple[str | None, tuple[str, ...]]:
 def _uvm(recording: Recording) -> bool | None:
     nodes = recording.globs.get("/dev/nvidia*")
     return None if nodes is None else "/dev/nvidia-uvm" in nodes
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

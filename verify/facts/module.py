@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.source import as_text, cite, file_text, first_line, json_object
+from verify.facts.source import cite, file_text, first_line
 from verify.facts.version import Version
+from verify.json_values import as_text, json_object
 
 if TYPE_CHECKING:
     from verify.recording import Recording

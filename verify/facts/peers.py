@@ -6,8 +6,9 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.inside import last_object
-from verify.facts.source import as_list, as_object, as_text, cite_command
+from verify.facts.probe import last_object
+from verify.facts.source import cite_command
+from verify.json_values import as_list, as_object, as_text, as_truth, as_whole
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -59,9 +60,9 @@ def peer_facts(recording: Recording) -> PeerFacts:
     links = parse_topology(topology.stdout if topology and topology.ok else "")
     return PeerFacts(
         recorded=bool(answer),
-        count=_whole(answer.get("count")),
+        count=as_whole(answer.get("count")),
         pairs=tuple(_pairs(as_list(answer.get("pairs")))),
-        reduced=reduced.get("ok") if isinstance(reduced.get("ok"), bool) else None,
+        reduced=as_truth(reduced.get("ok")),
         reduce_error=as_text(reduced.get("error")) or errors.get("all_reduce"),
         errors=errors,
         links=links,
@@ -97,13 +98,9 @@ def _pairs(items: Sequence[object]) -> list[Pair]:
     pairs = []
     for item in items:
         one = as_object(item)
-        source, target = _whole(one.get("from")), _whole(one.get("to"))
+        source, target = as_whole(one.get("from")), as_whole(one.get("to"))
         if source is None or target is None:
             continue
-        access, right = (one[key] if isinstance(one.get(key), bool) else None for key in ("access", "right"))
+        access, right = as_truth(one.get("access")), as_truth(one.get("right"))
         pairs.append(Pair(source, target, access, right, as_text(one.get("error"))))
     return pairs
-
-
-def _whole(value: object) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from verify.facts.source import as_list, as_number, as_object, as_text, cite
+from verify.facts.source import cite
+from verify.json_values import as_list, as_number, as_object, as_text
 from verify.race.words import text
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from verify.facts.daemon_file import DAEMON_JSON, engine_argv, parse
 from verify.facts.daemon_flags import flags
-from verify.facts.source import as_object, as_text, cite
+from verify.facts.source import cite
 from verify.facts.version import Version
+from verify.json_values import as_object, as_text, as_truth
 
 if TYPE_CHECKING:
     from verify.recording import Recording
@@ -78,7 +79,7 @@ def runtime_facts(recording: Recording) -> RuntimeFacts:
         damage=damage,
         empty=text is not None and not text.strip(),
         path=path,
-        cdi_feature=feature if isinstance(feature, bool) else None,
+        cdi_feature=as_truth(feature),
         by_flag=flag[1].partition("=")[2] if flag else None,
         config_file=elsewhere[-1] if elsewhere else DAEMON_JSON,
         no_cgroups=None if config is None else as_object(config.get(_CLI)).get("no-cgroups", False) is True,

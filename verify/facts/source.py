@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
-import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from verify.recording import CommandEntry, Recording
@@ -36,38 +34,3 @@ def file_text(recording: Recording, path: str) -> str | None:
     """Return a file's text; None where it is missing, unreadable or not recorded."""
     entry = recording.file(path)
     return entry.text if entry else None
-
-
-def json_object(text: str | None) -> dict[str, Any] | None:
-    """Parse a JSON object; None where it is anything else."""
-    try:
-        document = json.loads(text or "")
-    except (ValueError, RecursionError):
-        return None
-    return document if isinstance(document, dict) else None
-
-
-def as_object(value: object) -> dict[str, Any]:
-    """Return a JSON object, or an empty one where there is something else."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_text(value: object) -> str | None:
-    """Return a string, or None where there is something else or nothing in it."""
-    return value if isinstance(value, str) and value else None
-
-
-def as_number(value: object) -> float | None:
-    """Return a JSON number; None where there is something else, NaN, or one beyond all numbers."""
-    if not isinstance(value, int | float) or isinstance(value, bool):
-        return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
-
-
-def as_list(value: object) -> list[Any]:
-    """Return a JSON array, or an empty one where there is something else."""
-    return value if isinstance(value, list) else []

@@ -10,11 +10,11 @@ from verify.compat.choice import card_of
 from verify.compat.engine import gpus_by_cdi
 from verify.compat.requirement import Machine
 from verify.errors import VerifyError
-from verify.facts.source import as_text, json_object
 from verify.facts.state import state
 from verify.facts.version import Version
 from verify.image.estimate import SHORT
 from verify.image.manifest import Platform
+from verify.json_values import as_text, json_object
 
 if TYPE_CHECKING:
     from verify.compat.choice import Card

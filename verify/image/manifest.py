@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
-from verify.facts.source import as_list, as_object, as_text
+from verify.json_values import as_list, as_object, as_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,9 @@ from tests.unit.facts.build import recording, said
 from verify.facts.extensions import cuda_tag, package_facts
 from verify.facts.framework import framework_facts
 from verify.facts.image_python import image_python
-from verify.facts.inside import capability, cuda_version, full_uuid, inside_facts
+from verify.facts.inside import inside_facts
 from verify.facts.peers import parse_topology, peer_facts
+from verify.facts.probe import capability, cuda_version, full_uuid
 from verify.facts.visible import Visible, visible
 
 TWO = ["GPU-1c2d3e4f-0000", "GPU-2d3e4f5a-0000"]
