@@ -7,13 +7,18 @@ over its own output gives the same bytes.
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from verify.errors import VerifyError
-from verify.facts.source import as_list
 from verify.files import recover, replace_file, replace_folder
+from verify.fleet.lock import LOCK, read_lock
+from verify.fleet.member import fleet_host
+from verify.fleet.page import index
+from verify.fleet.prometheus import FILE, prometheus
+from verify.json_values import as_list
 from verify.race import SCHEMA
 from verify.race.markdown import markdown
 from verify.race.page import page
@@ -28,10 +33,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from verify.fleet.member import FleetHost
+
 RUN = "run.json"
 RACE = "race.json"
 RECORDINGS = {"host": "recording-host.json", "container": "recording-container.json"}
-_WRITTEN = frozenset({"findings.json", "junit.xml", "nvidia-smi.txt", "race.md", "race.svg", "race.html"})
+_WRITTEN = frozenset(
+    {"findings.json", "junit.xml", "nvidia-smi.txt", "race.md", "race.svg", "race.html", FILE}
+)
 
 Json = dict[str, Any]
 
@@ -57,10 +66,12 @@ def write(source: Path, lang: str | None = None) -> Fleet:
     """Write all reports of an evidence folder and return what they say; races in their language, or this."""
     # All are read before any is written: what is damaged in one leaves all as they were.
     read = [(folder, *read_host(folder)) for folder in host_folders(source)]
+    lock = read_lock(source / LOCK)
     for folder, report, documents in read:
         _write_host(folder, report, documents, lang)
     fleet = Fleet(tuple(report for _, report, _ in read))
     replace_file(source / "README.md", fleet_page(fleet))
+    replace_file(source / "index.html", index([_seen(*host) for host in read], lock))
     replace_file(source / "failed.hosts", "".join(f"{host.host}\n" for host in fleet.hosts if host.failed))
     for left in source.glob(".*.new"):
         shutil.rmtree(left, ignore_errors=True)
@@ -77,9 +88,16 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     return replace(judge_host(run, documents, race), damage=damage), documents
 
 
+def _seen(folder: Path, report: HostReport, documents: dict[str, Json]) -> FleetHost:
+    """Bring together what the page shows: nvidia-smi as it ran in the container, or else on the host."""
+    smi = {where: nvidia_smi_text(documents.get(where)) for where in ("container", "host")}
+    return fleet_host(report, documents, smi, os.fsencode(folder.name))
+
+
 def _write_host(folder: Path, report: HostReport, documents: dict[str, Json], lang: str | None) -> None:
     findings = report.document()
     files = {"findings.json": dump(findings), "junit.xml": junit(findings)}
+    files[FILE] = prometheus(report, documents)
     smi = nvidia_smi_text(documents.get("container"))
     if smi is not None:
         files["nvidia-smi.txt"] = smi

@@ -69,7 +69,7 @@ def check(race: Document) -> None:
     """Fail as ``tables`` would with this race among others, so that a damaged one is found by itself."""
     for contestant in race["contestants"]:
         for priced in (False, True):
-            _standing("", race, contestant["name"], priced=priced).cells(None)
+            best_lane("", race, contestant["name"], priced=priced).cells(None)
 
 
 def _names(hosts: Sequence[HostReport]) -> list[str]:
@@ -132,10 +132,11 @@ def _of_host(host: HostReport, name: str, *, priced: bool) -> Standing:
     shown = host.host + (" (simulated)" if host.simulated else "")
     if host.race is None:
         return Standing(shown, remark=host.sentence)
-    return _standing(shown, host.race, name, priced=priced)
+    return best_lane(shown, host.race, name, priced=priced)
 
 
-def _standing(shown: str, race: Document, name: str, *, priced: bool) -> Standing:
+def best_lane(shown: str, race: Document, name: str, *, priced: bool = False) -> Standing:
+    """Return the lane of a contestant that trains soonest, or cheapest; else why there is none."""
     contestant = next((c for c in race["contestants"] if c["name"] == name), None)
     lanes = [lane for lane in (contestant or {}).get("lanes", ()) if _compares(lane)]
     if contestant is None or not lanes:

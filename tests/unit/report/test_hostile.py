@@ -26,7 +26,12 @@ def test_a_link_to_a_folder_is_replaced_every_time_and_its_goal_stays(tmp_path: 
     (evidence / "lab").symlink_to(tmp_path / "elsewhere")
     for _ in range(3):
         write(evidence)
-    assert sorted(path.name for path in evidence.iterdir()) == ["README.md", "failed.hosts", "lab"]
+    assert sorted(path.name for path in evidence.iterdir()) == [
+        "README.md",
+        "failed.hosts",
+        "index.html",
+        "lab",
+    ]
     assert [path.name for path in (tmp_path / "elsewhere").iterdir()] == ["run.json"]
 
 
