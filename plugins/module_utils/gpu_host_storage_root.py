@@ -1,0 +1,105 @@
+"""A Docker data-root as it lies on the disk: what is in it, what it weighs, and whether a copy is one."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+# With userns-remap everything lies one folder deeper, in one named by the ids: 100000.100000.
+ROOTS = ("", "[0-9]*.[0-9]*/")
+SHOWN = 5
+
+
+def contents(path):
+    """Count what a person would miss of a data-root."""
+    root = Path(path)
+    there = root.is_dir()
+
+    def count(pattern, kind):
+        return sum(kind(each) for place in ROOTS for each in root.glob(place + pattern)) if there else 0
+
+    return {
+        "path": path,
+        "exists": os.path.lexists(path),
+        "entries": sum(each.name != "lost+found" for each in root.iterdir()) if there else 0,
+        "images": count("image/*/imagedb/content/sha256/*", Path.is_file),
+        "containers": count("containers/*", Path.is_dir),
+        "volumes": count("volumes/*", Path.is_dir),
+        "swarm": count("swarm/docker-state.json", Path.is_file),
+        # What a daemon makes at its first start.
+        "dockers": count("image", Path.is_dir) + count("volumes", Path.is_dir) > 0,
+    }
+
+
+def filled(found):
+    """Tell whether there is something in a data-root that a person would miss."""
+    return any(found[kind] for kind in ("images", "containers", "volumes", "swarm"))
+
+
+def walk(path):
+    """Yield everything below a folder, the folder too: its place in it, and what lstat says."""
+    yield "", os.lstat(path)
+    waiting = [""]
+    while waiting:
+        place = waiting.pop()
+        with os.scandir(os.path.join(path, place)) as found:
+            for each in found:
+                name, info = os.path.join(place, each.name), each.stat(follow_symlinks=False)
+                yield name, info
+                if stat.S_ISDIR(info.st_mode):
+                    waiting.append(name)
+
+
+def weight(path):
+    """Return what a folder takes on the disk, and how many inodes; what has several names counts once."""
+    total, seen = 0, set()
+    for _, info in walk(path):
+        if (info.st_dev, info.st_ino) not in seen:
+            seen.add((info.st_dev, info.st_ino))
+            total += info.st_blocks * 512
+    return {"bytes": total, "inodes": len(seen)}
+
+
+def attributes(path):
+    """Return the extended attributes that a copy has to have; overlay2 keeps its own in them."""
+    try:
+        names = os.listxattr(path, follow_symlinks=False)
+    except OSError:
+        return {}
+    return {name: os.getxattr(path, name, follow_symlinks=False) for name in sorted(names)}
+
+
+def described(path, info):
+    """Return what of a file has to be the same in a copy; of a folder not its size."""
+    kind = stat.S_IFMT(info.st_mode)
+    plain = stat.S_ISREG(info.st_mode)
+    return {
+        "kind": kind,
+        "mode": stat.S_IMODE(info.st_mode),
+        "owner": (info.st_uid, info.st_gid),
+        "size": info.st_size if plain else None,
+        "time": None if stat.S_ISSOCK(info.st_mode) else int(info.st_mtime),
+        "device": info.st_rdev if kind in (stat.S_IFCHR, stat.S_IFBLK) else None,
+        "link": os.readlink(path) if stat.S_ISLNK(info.st_mode) else None,
+        "names": info.st_nlink if plain else None,
+        "attributes": attributes(path),
+    }
+
+
+def differences(old, new):
+    """Return where a copy differs from what it was made from, the first few places."""
+    found = []
+    left = {name for name, _ in walk(new)}
+    for name, info in walk(old):
+        if name not in left:
+            found.append(f"{name or '.'} is missing")
+        else:
+            left.discard(name)
+            there = os.path.join(new, name) if name else new
+            one = described(os.path.join(old, name) if name else old, info)
+            other = described(there, os.lstat(there))
+            found += [f"{name or '.'} has another {key}" for key in one if one[key] != other[key]]
+        if len(found) >= SHOWN:
+            return found[:SHOWN]
+    return (found + [f"{name} is only in the copy" for name in sorted(left)])[:SHOWN]
