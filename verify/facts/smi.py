@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.facts.card import QUERY_FIELDS, Card
@@ -80,48 +81,49 @@ _TAG = re.compile(r"<(/?)([A-Za-z_][\w.-]*)((?:\s[^<>]*?)?)(/?)>")
 _ENTITIES = {"&lt;": "<", "&gt;": ">", "&quot;": '"', "&apos;": "'", "&amp;": "&"}
 
 
+@dataclass(frozen=True, slots=True)
+class Gpu:
+    """One card's part of the XML: its address, its text, and what every element holds, by its path."""
+
+    bus: str | None
+    body: str
+    leaves: Mapping[str, str]
+
+
 def parse_xml(text: str) -> tuple[Card, ...]:
     """Read ``nvidia-smi -q -x``; a document that was cut gives the cards that are whole."""
     cards = []
     driver = re.search(r"<driver_version>([^<]*)</driver_version>", text)
-    for index, (attributes, body) in enumerate(_gpus(text)):
-        values = _leaves(body)
+    for index, gpu in enumerate(xml_gpus(text)):
+        values = gpu.leaves
         fields: dict[str, str | None] = {
             field: next((values[tag] for tag in tags if tag in values and not is_sentinel(values[tag])), None)
             for field, tags in _XML_TAGS.items()
         }
-        bus = re.search(r'id="([^"]*)"', attributes)
         fields |= {
             "index": str(index),
-            "pci.bus_id": bus.group(1) if bus else values.get("pci/pci_bus_id"),
+            "pci.bus_id": values.get("pci/pci_bus_id") if gpu.bus is None else gpu.bus,
             "driver_version": driver.group(1) if driver else None,
         }
         cards.append(_card(fields))
     return tuple(cards)
 
 
-def xml_cards(text: str) -> tuple[tuple[str, dict[str, str]], ...]:
-    """Return every card's address and the text of each of its elements by path, ``fabric/state`` for one."""
-    found = []
-    for attributes, body in _gpus(text):
-        bus = re.search(r'id="([^"]*)"', attributes)
-        found.append((bus.group(1) if bus else "?", _leaves(body)))
-    return tuple(found)
+def xml_gpus(text: str) -> tuple[Gpu, ...]:
+    """Return each card that is whole in the XML."""
+    found = re.findall(r"<gpu(\s[^<>]*|)>(.*?)</gpu>", text, re.DOTALL)
+    return tuple(Gpu(_bus(attributes), body, _leaves(body)) for attributes, body in found)
 
 
-def xml_gpus(text: str) -> tuple[tuple[str, dict[str, str]], ...]:
-    """Return each card's part of the XML: its text, and what every element of it holds, by its path."""
-    return tuple((body, _leaves(body)) for _, body in _gpus(text))
+def _bus(attributes: str) -> str | None:
+    found = re.search(r'id="([^"]*)"', attributes)
+    return found.group(1) if found else None
 
 
 def xml_elements(body: str, name: str) -> tuple[dict[str, str], ...]:
     """Return what every element of one name holds: a card has several processes."""
     parts = re.findall(rf"<{name}>(.*?)</{name}>", body, re.DOTALL)
     return tuple(_leaves(part) for part in parts)
-
-
-def _gpus(text: str) -> list[tuple[str, str]]:
-    return re.findall(r"<gpu(\s[^<>]*|)>(.*?)</gpu>", text, re.DOTALL)
 
 
 def _leaves(body: str) -> dict[str, str]:

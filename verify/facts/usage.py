@@ -6,14 +6,14 @@ A card that does not tell a figure has None there, never 0: 0 % and 0 errors loo
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from verify.facts import throttle
 from verify.facts.driver import driver_facts
 from verify.facts.holders import Process, card_processes, holders
 from verify.facts.kernel_log import KernelLog, kernel_log, slot
 from verify.facts.reading import is_sentinel, number, whole, word
-from verify.facts.smi import xml_gpus
+from verify.facts.smi import Gpu, xml_gpus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -87,31 +87,22 @@ def usage_facts(recording: Recording) -> UsageFacts:
     log = kernel_log(recording)
     cards = []
     for place, card in enumerate(driver.cards):
-        body, values = _part(card, place, parts)
-        cards.append(_usage(card, body, values, held, log))
+        cards.append(_usage(card, _part(card, place, parts), held, log))
     named = {process.pid for usage in cards for process in usage.processes or ()}
     return UsageFacts(tuple(cards), tuple(p for pid, p in held.items() if pid not in named))
 
 
-_Part: TypeAlias = tuple[str, dict[str, str]]
-
-
-def _part(card: Card, place: int, parts: Sequence[_Part]) -> _Part:
+def _part(card: Card, place: int, parts: Sequence[Gpu]) -> Gpu:
     """Find a card's part of the XML: by its UUID; by its place only where no part has one."""
-    for body, values in parts:
-        if card.uuid and values.get("uuid") == card.uuid:
-            return body, values
-    nameless = not any(word(values.get("uuid")) for _, values in parts)
-    return parts[place] if (nameless or not card.uuid) and place < len(parts) else ("", {})
+    for part in parts:
+        if card.uuid and part.leaves.get("uuid") == card.uuid:
+            return part
+    nameless = not any(word(part.leaves.get("uuid")) for part in parts)
+    return parts[place] if (nameless or not card.uuid) and place < len(parts) else Gpu(None, "", {})
 
 
-def _usage(
-    card: Card,
-    body: str,
-    values: Mapping[str, str],
-    held: Mapping[int, Process],
-    log: KernelLog,
-) -> CardUsage:
+def _usage(card: Card, part: Gpu, held: Mapping[int, Process], log: KernelLog) -> CardUsage:
+    values = part.leaves
     reasons = throttle.from_xml(values)
     return CardUsage(
         card=card,
@@ -119,7 +110,7 @@ def _usage(
         heat=_heat(card, values),
         throttle=throttle.from_mask(card.throttle_reasons) if reasons is None else reasons,
         faults=_faults(values, _xids(log, slot(card.bus_id or ":"))),
-        processes=card_processes(body, held) if _lists_processes(body, values) else None,
+        processes=card_processes(part.body, held) if _lists_processes(part.body, values) else None,
     )
 
 
