@@ -39,7 +39,7 @@ def present(state: State) -> Verdict:
             (*state.host.evidence, "/dev/nvidia*: no match"),
         )
     if card.pci:
-        places = ", ".join(f"{c.address} (10de:{(c.device or '?').removeprefix('0x')})" for c in card.pci)
+        places = ", ".join(f"{c.address} ({c.id})" for c in card.pci)
         return passed(
             f"{len(card.pci)} NVIDIA on the PCI bus: {places}; {count(nodes, 'device node')}", card.evidence
         )

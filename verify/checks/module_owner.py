@@ -55,10 +55,7 @@ def _foreign(state: State, summary: str, driver: str, evidence: tuple[str, ...])
 
 
 def _kept(kept: Sequence[PciCard], cards: int) -> Verdict:
-    device = (kept[0].device or "?").removeprefix("0x")
-    give_back = (
-        f"take 10de:{device} out of {kept[0].driver}'s options in /etc/modprobe.d, update-initramfs -u"
-    )
+    give_back = f"take {kept[0].id} out of {kept[0].driver}'s options in /etc/modprobe.d, update-initramfs -u"
     if len(kept) == cards:
         return failed(
             f"{_named(kept)}: kept for a virtual machine, none is left for this host",

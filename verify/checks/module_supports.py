@@ -10,7 +10,6 @@ from verify.findings import Layer
 
 if TYPE_CHECKING:
     from verify.compat.cards import Architecture
-    from verify.facts.card import PciCard
     from verify.facts.state import State
 
 _BETWEEN = (Layer.CARD, Layer.MODULE)
@@ -42,7 +41,7 @@ def supports(state: State) -> Verdict:
         why = _against(kind, branch, is_open=is_open)
         if why:
             return failed(
-                f"{card.address} ({_device(card)}, {kind.title}): {why[0]}",
+                f"{card.address} ({card.id}, {kind.title}): {why[0]}",
                 why[1],
                 (*state.module.evidence[:1], *state.card.evidence),
                 _BETWEEN,
@@ -86,7 +85,3 @@ def _said(state: State) -> Verdict:
         tuple(one.evidence for one in refused),
         _BETWEEN,
     )
-
-
-def _device(card: PciCard) -> str:
-    return f"10de:{(card.device or '?').removeprefix('0x')}"

@@ -33,11 +33,11 @@ QUERY_FIELDS = (
 
 NVIDIA = "0x10de"
 _DISPLAY = "0x03"  # VGA (0300) and 3D (0302) controllers; not the audio function, not an NVSwitch
-_VENDOR = re.compile(r"^/sys/bus/pci/devices/([^/]+)/vendor$")
-_PCI = "/sys/bus/pci/devices/"
-_DRIVER_GLOB = "/sys/bus/pci/devices/*/driver"
+PCI = "/sys/bus/pci/devices/"
+_VENDOR = re.compile(rf"^{PCI}([^/]+)/vendor$")
+_DRIVER_GLOB = f"{PCI}*/driver"
 PCI_CONFIG = "pci-config"
-_VENDOR_GLOB = "/sys/bus/pci/devices/*/vendor"
+_VENDOR_GLOB = f"{PCI}*/vendor"
 _BRIDGE = "0x0680"
 _CONFIG = re.compile(r"^(\S+)((?: [0-9a-f]{2})+)\s*$", re.MULTILINE)
 _NODE = re.compile(r"^/dev/nvidia\d+$")
@@ -53,6 +53,11 @@ class PciCard:
     driver: str | None
     gone: str = ""
     """The line that shows that it does not answer any more: it reads as ones only (revision ff)."""
+
+    @property
+    def id(self) -> str:
+        """Its PCI id as lspci writes it: 10de:2684."""
+        return f"10de:{(self.device or '?').removeprefix('0x')}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +98,18 @@ def card_facts(recording: Recording) -> CardFacts:
     nodes = recording.globs.get(_NODE_GLOB)
     found = tuple(path for path in nodes if _NODE.match(path)) if nodes is not None else None
     gone = _gone(recording)
-    pci = _pci_cards(recording, gone)
-    evidence = [
-        cite(f"/sys/bus/pci/devices/{c.address}/vendor", f"{NVIDIA} device {c.device}") for c in pci or ()
-    ]
+    devices = _devices(recording)
+    pci = _pci_cards(recording, devices, gone)
+    evidence = [cite(f"{PCI}{c.address}/vendor", f"{NVIDIA} device {c.device}") for c in pci or ()]
     evidence += [cite(_NODE_GLOB, path) for path in found or ()]
     return CardFacts(
         pci=pci,
         nodes=found,
-        bridges=_bridges(recording),
+        bridges=tuple(
+            (one.address, one.device)
+            for one in devices
+            if one.vendor == NVIDIA and one.kind.startswith(_BRIDGE)
+        ),
         drivers_looked=_DRIVER_GLOB in recording.globs or any(card.driver for card in pci or ()),
         evidence=tuple(evidence),
     )
@@ -117,47 +125,52 @@ def _gone(recording: Recording) -> dict[str, str]:
         if set(words.split()) == {"ff"}
     }
     for path in recording.file_paths:
-        if path.startswith(_PCI) and path.endswith("/revision"):
+        if path.startswith(PCI) and path.endswith("/revision"):
             text = (file_text(recording, path) or "").strip().lower()
             if text in ("0xff", "ff"):
                 found.setdefault(path.split("/")[-2], cite(path, text))
     return found
 
 
-def _bridges(recording: Recording) -> tuple[tuple[str, str], ...]:
-    found = []
-    for address in _addresses(recording):
-        folder = f"{_PCI}{address}"
-        kind = (file_text(recording, f"{folder}/class") or "").strip().lower()
-        vendor = (file_text(recording, f"{folder}/vendor") or "").strip().lower()
-        device = (file_text(recording, f"{folder}/device") or "").strip().lower()
-        if vendor == NVIDIA and kind.startswith(_BRIDGE):
-            found.append((address, device))
-    return tuple(found)
+@dataclass(frozen=True, slots=True)
+class _Device:
+    """One device of the bus, as its files say; an empty text is a file that could not be read."""
+
+    address: str
+    vendor: str
+    kind: str
+    device: str
+    driver: str | None
 
 
-def _addresses(recording: Recording) -> list[str]:
-    return sorted(match.group(1) for path in recording.file_paths if (match := _VENDOR.match(path)))
+def _devices(recording: Recording) -> tuple[_Device, ...]:
+    addresses = sorted(match.group(1) for path in recording.file_paths if (match := _VENDOR.match(path)))
+    return tuple(_device(recording, address) for address in addresses)
 
 
-def _pci_cards(recording: Recording, gone: dict[str, str]) -> tuple[PciCard, ...] | None:
-    addresses = _addresses(recording)
-    listed = {path for path in recording.globs.get(_VENDOR_GLOB, ()) if _VENDOR.match(path)}
-    if not addresses:
+def _device(recording: Recording, address: str) -> _Device:
+    folder = f"{PCI}{address}"
+    vendor, kind, device = (
+        (file_text(recording, f"{folder}/{name}") or "").strip().lower()
+        for name in ("vendor", "class", "device")
+    )
+    driver = recording.links.get(f"{folder}/driver")
+    return _Device(address, vendor, kind, device, driver.rsplit("/", 1)[-1] if driver else None)
+
+
+def _pci_cards(
+    recording: Recording, devices: tuple[_Device, ...], gone: dict[str, str]
+) -> tuple[PciCard, ...] | None:
+    if not devices:
         return None  # no bus: a container, WSL, or nobody looked
-    cards = []
-    whole = listed <= {f"{_PCI}{address}/vendor" for address in addresses}
-    for address in addresses:
-        folder = f"{_PCI}{address}"
-        vendor = (file_text(recording, f"{folder}/vendor") or "").strip().lower()
-        kind = (file_text(recording, f"{folder}/class") or "").strip().lower()
-        whole = whole and bool(vendor) and (vendor != NVIDIA or bool(kind))
-        if vendor != NVIDIA or not kind.startswith(_DISPLAY):
-            continue
-        driver = recording.links.get(f"{folder}/driver")
-        device = (file_text(recording, f"{folder}/device") or "").strip().lower() or None
-        cards.append(
-            PciCard(address, device, driver.rsplit("/", 1)[-1] if driver else None, gone.get(address, ""))
-        )
+    cards = tuple(
+        PciCard(one.address, one.device or None, one.driver, gone.get(one.address, ""))
+        for one in devices
+        if one.vendor == NVIDIA and one.kind.startswith(_DISPLAY)
+    )
+    listed = {path for path in recording.globs.get(_VENDOR_GLOB, ()) if _VENDOR.match(path)}
+    whole = listed <= {f"{PCI}{one.address}/vendor" for one in devices} and all(
+        one.vendor and (one.vendor != NVIDIA or one.kind) for one in devices
+    )
     # Where a device could not be read, "no card" is not known.
-    return tuple(cards) if cards or whole else None
+    return cards if cards or whole else None
