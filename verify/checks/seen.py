@@ -8,6 +8,7 @@ from verify.checks.check import Verdict, count, failed, not_applicable, not_reco
 from verify.compat.cuda import minimum_driver
 from verify.compat.cuda_errors import number_in
 from verify.compat.forward import forward_compatible
+from verify.compat.requirement import all_known
 from verify.facts.visible import visible
 from verify.findings import Layer
 
@@ -78,7 +79,7 @@ def _without(state: State, ours: Version | None) -> str:
 def _allowed(cards: Iterable[Card]) -> bool | None:
     """Whether all of the cards may use them; False where one may not."""
     answers = [forward_compatible(card.name) for card in cards]
-    return False if False in answers else None if None in answers or not answers else True
+    return all_known(answers) if answers else None
 
 
 def visible_devices(state: State) -> Verdict:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from verify.facts.version import Version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
 PREFIX = "NVIDIA_REQUIRE_"
 _CUDA, _JETPACK = f"{PREFIX}CUDA", f"{PREFIX}JETPACK"
@@ -81,7 +81,7 @@ class Requirement:
 
     def met(self, machine: Machine) -> bool | None:
         """Whether one alternative is met; None where none is and one may be."""
-        said = [_all([condition.met(machine) for condition in one]) for one in self.alternatives]
+        said = [all_known([condition.met(machine) for condition in one]) for one in self.alternatives]
         if not said or any(said):
             return True
         return None if None in said else False
@@ -134,7 +134,8 @@ def _condition(word: str) -> Condition:
     return Condition(found[1].lower(), found[2], found[3]) if found else Condition(word, "", "")
 
 
-def _all(said: list[bool | None]) -> bool | None:
+def all_known(said: Collection[bool | None]) -> bool | None:
+    """Return whether all is true: one that is false decides, one that is not known leaves it open."""
     if False in said:
         return False
     return None if None in said else True
