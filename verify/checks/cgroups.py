@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verify.checks.check import Verdict, count, failed, not_recorded, passed, warned
-from verify.compat.engine import gpus_by_cdi
+from verify.compat.engine import gpus_come_by_cdi
 from verify.facts.runtime import TOOLKIT_CONFIG
 from verify.findings import Layer
 
@@ -58,7 +58,7 @@ def _rootful(state: State) -> Verdict:
     if not state.runtime.no_cgroups:
         found = f"no-cgroups is false, as this engine needs it{both}"
         return warned(found, _ONE_FILE, evidence) if both else passed(found, evidence)
-    if engine.version and gpus_by_cdi(engine.version) and engine.cdi_devices:
+    if gpus_come_by_cdi(engine.version, engine.cdi_devices):
         return warned(
             "no-cgroups is true, which is for rootless Docker; cards come by CDI here, which does not use "
             f"it, and the toolkit's hook would give none{both}",
@@ -82,7 +82,7 @@ def daemon_reload(state: State) -> Verdict:
     evidence = (f"docker-info: ServerVersion {engine.version}, CgroupDriver {engine.cgroup_driver}",)
     if engine.cgroup_driver != "systemd":
         return passed(f"Docker's cgroup driver is {engine.cgroup_driver}: systemd sets no rules", evidence)
-    if gpus_by_cdi(engine.version) and engine.cdi_devices:
+    if gpus_come_by_cdi(engine.version, engine.cdi_devices):
         return passed(
             f"engine {engine.version} gives cards by CDI, and systemd knows of them: a daemon-reload "
             "takes none",

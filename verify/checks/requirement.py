@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda import minimum_driver, packaged_drivers
-from verify.compat.engine import gpus_by_cdi
+from verify.compat.engine import gpus_come_by_cdi
 from verify.compat.requirement import DISABLE, PREFIX, Machine, of_environment
 from verify.facts.source import cite
 from verify.facts.version import Version
@@ -107,8 +107,7 @@ def _checked(state: State) -> bool:
     engine, gave = state.engine, state.runs.get("run-gpus-all")
     if state.runtime.disable_require or (gave is not None and gave.gave):
         return False
-    by_cdi = engine.version is not None and gpus_by_cdi(engine.version) and bool(engine.cdi_devices)
-    return not by_cdi
+    return not gpus_come_by_cdi(engine.version, engine.cdi_devices)
 
 
 def _short(demand: Requirement) -> str:

@@ -8,7 +8,7 @@ from verify.checks.cgroups import daemon_reload, no_cgroups
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
 from verify.checks.mode import mode
 from verify.compat.engine import has_cdi, needs_cdi_feature
-from verify.facts.runtime import DAEMON_JSON
+from verify.facts.daemon_file import DAEMON_JSON
 from verify.findings import Layer
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _REGISTER = "nvidia-ctk runtime configure --runtime=docker && systemctl restart docker"
 
 
-def by_cdi(state: State) -> bool:
+def cdi_alone(state: State) -> bool:
     """Whether this engine gives cards by CDI devices that it has found, and has no runtime of NVIDIA's."""
     registered = "nvidia" in state.engine.runtimes or state.runtime.path or state.runtime.by_flag
     return bool(state.engine.cdi_devices) and not registered
@@ -28,7 +28,7 @@ def in_file(state: State) -> Verdict:
     runtime = state.runtime
     if runtime.by_flag:
         return passed(f"runtime nvidia is registered by a flag: {runtime.by_flag}", runtime.evidence)
-    if by_cdi(state):
+    if cdi_alone(state):
         return not_applicable(
             f"not applicable: the engine has {len(state.engine.cdi_devices)} CDI devices and no runtime"
         )
@@ -53,7 +53,7 @@ def in_daemon(state: State) -> Verdict:
     if not engine.described:
         return not_recorded("docker info")
     evidence = (f"docker-info: Runtimes: {', '.join(engine.runtimes) or 'none'}",)
-    if by_cdi(state):
+    if cdi_alone(state):
         devices = ", ".join(engine.cdi_devices)
         return passed(
             f"the running daemon found {len(engine.cdi_devices)} CDI devices: {devices}",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from verify.checks.causes import cause
 from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.checks.device_driver import no_device_driver
-from verify.checks.runtime import by_cdi
+from verify.checks.runtime import cdi_alone
 from verify.compat.engine import has_cdi
 from verify.findings import Layer
 
@@ -111,7 +111,7 @@ def _run(name: str, state: State) -> tuple[Run | None, Verdict]:
     engine, run = state.engine, state.runs.get(name)
     if "cdi" in name and engine.version and not has_cdi(engine.version):
         return None, not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI")
-    if "runtime" in name and by_cdi(state):
+    if "runtime" in name and cdi_alone(state):
         return None, not_applicable(
             "not applicable: this engine gives cards by CDI, no runtime nvidia is registered"
         )

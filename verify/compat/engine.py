@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from verify.compat.table import rows
 from verify.facts.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
 
 _SINCE = {row["name"]: Version.of(row["since"]) for row in rows("engine", "features")}
 
@@ -25,3 +30,8 @@ def needs_cdi_feature(engine: Version) -> bool:
 def gpus_by_cdi(engine: Version) -> bool:
     """Whether ``--gpus`` goes through CDI first."""
     return engine >= GPUS_BY_CDI_SINCE
+
+
+def gpus_come_by_cdi(engine: Version | None, devices: Collection[str]) -> bool:
+    """Whether ``--gpus`` goes through CDI on a machine whose engine has found these CDI devices."""
+    return engine is not None and gpus_by_cdi(engine) and bool(devices)

@@ -16,8 +16,6 @@ from verify.json_values import as_object, as_text, as_truth
 if TYPE_CHECKING:
     from verify.recording import Recording
 
-__all__ = ["DAEMON_JSON", "TOOLKIT_CONFIG", "RuntimeFacts", "runtime_facts"]
-
 TOOLKIT_CONFIG = "/etc/nvidia-container-runtime/config.toml"
 _CLI = "nvidia-container-cli"
 

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verify.facts.cdi import CDI_KIND, CdiSpec, cdi_specs, unread_specs
+from verify.facts.cdi import CdiSpec, cdi_specs, unread_specs
 from verify.facts.source import cite, cite_command
 from verify.facts.version import Version
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from verify.recording import Recording
-
-__all__ = ["CDI_KIND", "OBSOLETE", "PACKAGES", "CdiSpec", "Offer", "ToolkitFacts", "toolkit_facts"]
 
 PACKAGES = (
     "nvidia-container-toolkit",

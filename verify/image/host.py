@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from verify.compat.choice import card_of
-from verify.compat.engine import gpus_by_cdi
+from verify.compat.engine import gpus_come_by_cdi
 from verify.compat.requirement import Machine
 from verify.errors import VerifyError
 from verify.facts.state import state
@@ -105,8 +105,7 @@ def _hook(seen: State) -> bool | None:
     engine = seen.engine
     if not engine.described or engine.version is None:
         return None
-    by_cdi = gpus_by_cdi(engine.version) and bool(engine.cdi_devices)
-    return not by_cdi and not seen.runtime.disable_require
+    return not gpus_come_by_cdi(engine.version, engine.cdi_devices) and not seen.runtime.disable_require
 
 
 def _layers(recording: Recording) -> tuple[tuple[str, ...], ...] | None:

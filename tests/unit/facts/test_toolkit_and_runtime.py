@@ -5,8 +5,10 @@ import json
 import pytest
 
 from tests.unit.facts.build import recording, said
-from verify.facts.runtime import DAEMON_JSON, TOOLKIT_CONFIG, runtime_facts
-from verify.facts.toolkit import CdiSpec, toolkit_facts
+from verify.facts.cdi import CdiSpec
+from verify.facts.daemon_file import DAEMON_JSON
+from verify.facts.runtime import TOOLKIT_CONFIG, runtime_facts
+from verify.facts.toolkit import toolkit_facts
 from verify.facts.version import Version
 
 SPEC = {"cdiVersion": "0.7.0", "kind": "nvidia.com/gpu", "devices": [{"name": "0"}, {"name": "all"}]}
