@@ -17,6 +17,7 @@ REASONS = {
     "ntfs": "which has no owners and modes of Linux's",
     "fuseblk": "a file system of a program's (ntfs, as a rule), which lacks what overlay2 needs of one",
 }
+KEPT = "Nothing was changed: needed is an empty device, or one with ext4 or xfs on it."
 OFF = "set gpu_storage_docker: false, which keeps only the folders there"
 
 
@@ -26,7 +27,7 @@ def disk_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]
     if device is None:
         return {"refusal": place(found, settings), "mount": None}
     at_path = device.get("mounted") and found["path"]["real"] in device["mounted"]
-    refusal = unusable(device, settings) if not at_path else ""
+    refusal = unusable(device) if not at_path else ""
     refusal = refusal or taken(found, at_path=at_path)
     empty = not at_path and is_empty(device)
     filesystem = settings["filesystem"] if empty else device.get("fstype")
@@ -57,38 +58,67 @@ def is_empty(device: dict[str, Any]) -> bool:
     return nothing and device["signatures"] == [] and device["zeros"] is True
 
 
-def unusable(device: dict[str, Any], settings: dict[str, Any]) -> str:
+def unusable(device: dict[str, Any]) -> str:
     """Say why a device is neither mounted nor formatted; empty where it can be."""
     name = device["given"]
-    keep = "Nothing was changed: needed is an empty device, or one with ext4 or xfs on it."
     if not device["exists"]:
-        return f"gpu_storage_device is {name}, which is not there. {keep} `ls -l /dev/disk/by-id` shows what there is."
-    if not device["block"]:
-        return f"gpu_storage_device is {name}, which is no block device. {keep}"
-    for what, said in (("partitions", "has partitions"), ("holders", "is part of")):
-        if device[what]:
-            return f"{name} {said} ({', '.join(device[what])}). {keep} Name a partition that is empty, if that is meant."
-    if device["mounted"] or device["swap"]:
-        where = f"mounted at {', '.join(device['mounted'])}" if device["mounted"] else "used as swap"
-        return f"{name} is {where}. {keep} Set gpu_storage_path to where it is, and leave gpu_storage_device out."
-    if device["busy"]:
-        return f"{name} cannot be had alone ({device['busy']}): something uses it. {keep} `lsblk {name}` may show what."
-    kinds = [kind for kind in [device["table"], *(device["signatures"] or [])] if kind]
-    if device["fstype"] in ("ext4", "xfs") and set(kinds) <= {device["fstype"]} and device["uuid"]:
-        return ""
-    if device["signatures"] is None:
-        return f"wipefs cannot tell what is on {name}. {keep} Look at it (`wipefs -n {name}`), and run again."
-    if device["fstype"] or kinds:
-        there = ", ".join(dict.fromkeys([device["fstype"], *kinds] if device["fstype"] else kinds))
         return (
-            f"{name} is not empty: there is {there} on it. {keep} If it may all go, erase it yourself "
-            f"(`wipefs -a {name}`, then `dd if=/dev/zero of={name} bs=1M count=1`), and run again."
+            f"gpu_storage_device is {name}, which is not there. {KEPT} `ls -l /dev/disk/by-id` shows what "
+            "there is."
+        )
+    if not device["block"]:
+        return f"gpu_storage_device is {name}, which is no block device. {KEPT}"
+    return in_use(name, device) or on_it(name, device)
+
+
+def in_use(name: str, device: dict[str, Any]) -> str:
+    """Say who uses a device; empty where nobody does."""
+    partitions, holders, places = (", ".join(device[each]) for each in ("partitions", "holders", "mounted"))
+    rows = (
+        (
+            partitions,
+            f"{name} has partitions ({partitions}). {KEPT} Name an empty one of them, if that is meant.",
+        ),
+        (holders, f"{name} is part of {holders}. {KEPT}"),
+        (
+            places,
+            (
+                f"{name} is mounted at {places}. {KEPT} Set gpu_storage_path to where it is, and leave "
+                "gpu_storage_device out."
+            ),
+        ),
+        (device["swap"], f"{name} is used as swap. {KEPT}"),
+        (
+            device["busy"],
+            (
+                f"{name} cannot be had alone ({device['busy']}): something uses it. {KEPT} `lsblk {name}` "
+                "may show what."
+            ),
+        ),
+    )
+    return next((sentence for so, sentence in rows if so), "")
+
+
+def on_it(name: str, device: dict[str, Any]) -> str:
+    """Say what is on a device that is neither empty nor to be mounted as it is; empty where it is."""
+    if device["signatures"] is None:
+        return f"wipefs cannot tell what is on {name}. {KEPT} Look at it (`wipefs -n {name}`), and run again."
+    kinds = list(
+        dict.fromkeys(kind for kind in [device["fstype"], device["table"], *device["signatures"]] if kind)
+    )
+    if len(kinds) == 1 and device["fstype"] in ("ext4", "xfs") and device["uuid"]:
+        return ""
+    if kinds:
+        return (
+            f"{name} is not empty: there is {', '.join(kinds)} on it. {KEPT} If it may all go, erase it "
+            f"yourself (`wipefs -a {name}`, then zero its first and last MiB with dd, or `blkdiscard "
+            f"{name}`), and run again."
         )
     if not device["zeros"]:
         return (
-            f"{name} has no signature that is known, but its beginning or its end is not all zeros: something "
-            f"was written there. {keep} If it may all go, `blkdiscard {name}`, or zero its first and last MiB "
-            "with dd, and run again."
+            f"{name} has no signature that is known, but its beginning or its end is not all zeros: "
+            f"something was written there. {KEPT} If it may all go, `blkdiscard {name}`, or zero its first "
+            "and last MiB with dd, and run again."
         )
     return ""
 
@@ -107,13 +137,14 @@ def taken(found: dict[str, Any], *, at_path: bool) -> str:
         return ""
     if found["mount"] and found["mount"]["exact"]:
         return (
-            f"{found['mount']['source']} is mounted at {path['real']}, and not {device['given']}. Needed is one of "
-            "them: leave gpu_storage_device out, or set another gpu_storage_path. Nothing was changed."
+            f"{found['mount']['source']} is mounted at {path['real']}, and not {device['given']}. Needed is "
+            "one of them: leave gpu_storage_device out, or set another gpu_storage_path. Nothing was "
+            "changed."
         )
     if path["entries"] or (path["exists"] and not path["folder"]):
         return (
-            f"{path['real']} is not an empty folder, and {device['given']} mounted there would hide what is in "
-            "it. Move that away, or set another gpu_storage_path, and run again. Nothing was changed."
+            f"{path['real']} is not an empty folder, and {device['given']} mounted there would hide what is "
+            "in it. Move that away, or set another gpu_storage_path, and run again. Nothing was changed."
         )
     return ""
 
@@ -124,8 +155,8 @@ def no_tool(found: dict[str, Any], filesystem: str) -> str:
     if not missing:
         return ""
     return (
-        f"There is no {missing[0]} on this host, without which {found['device']['given']} cannot be formatted. "
-        f"Install {package.get(missing[0], 'util-linux')}, and run again. Nothing was changed."
+        f"There is no {missing[0]} on this host, without which {found['device']['given']} cannot be "
+        f"formatted. Install {package.get(missing[0], 'util-linux')}, and run again. Nothing was changed."
     )
 
 
@@ -140,16 +171,19 @@ def place(found: dict[str, Any], settings: dict[str, Any]) -> str:
             f"lies on {mount['source']} ({mount['fstype']})" if mount and path["exists"] else "is not there"
         )
         return (
-            f"{name} {there}: no volume is mounted at it, and what is kept there would fill the system's own disk. "
-            "Mount the volume there, or name its device in gpu_storage_device; if a plain folder is meant, set "
-            "gpu_storage_require_mount: false."
+            f"{name} {there}: no volume is mounted at it, and what is kept there would fill the system's own "
+            "disk. Mount the volume there, or name its device in gpu_storage_device; if a plain folder is "
+            "meant, set gpu_storage_require_mount: false."
         )
     if mount is None:
         return ""
     if "ro" in mount["options"]:
         return f"{name} is mounted read-only ({mount['source']}); needed is one that can be written to."
     if mount["fstype"] in FLEETING:
-        return f"{name} is a {mount['fstype']}, which lives in memory and is gone at the next boot; needed is a disk."
+        return (
+            f"{name} is a {mount['fstype']}, which lives in memory and is gone at the next boot; needed is a "
+            "disk."
+        )
     return not_for_docker(name, mount) if settings["docker"] else ""
 
 
@@ -161,8 +195,8 @@ def not_for_docker(name: str, mount: dict[str, Any]) -> str:
         why = next((REASONS[each] for each in REASONS if kind == each), None)
         why = why or next((REASONS[each] for each in REASONS if kind.startswith(each)), None)
         return (
-            f"{name} is on {kind}, {why or 'of which it is not known whether overlay2 works on it'}. Needed for "
-            f"Docker is one of {', '.join(FIT)}; or {OFF}."
+            f"{name} is on {kind}, {why or 'of which it is not known whether overlay2 works on it'}. Needed "
+            f"for Docker is one of {', '.join(FIT)}; or {OFF}."
         )
     if mount["ftype"] is False:
         return (
@@ -171,8 +205,9 @@ def not_for_docker(name: str, mount: dict[str, Any]) -> str:
         )
     if flags:
         return (
-            f"{name} is mounted {' and '.join(flags)}, and containers could run no programs or use no devices from "
-            f"their volumes there. Mount it without (`mount -o remount,exec,dev {name}`, and in /etc/fstab); or {OFF}."
+            f"{name} is mounted {' and '.join(flags)}, and containers could run no programs or use no "
+            f"devices from their volumes there. Mount it without (`mount -o remount,exec,dev {name}`, and in "
+            f"/etc/fstab); or {OFF}."
         )
     return ""
 

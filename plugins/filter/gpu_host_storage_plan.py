@@ -8,6 +8,7 @@ PROFILE = "/etc/profile.d/gpu-host-storage.sh"
 DROPIN = "/etc/systemd/system/docker.service.d/gpu-host-storage.conf"
 ROOM = 1.05  # what the copy may take more than what it is made from
 SHOWN = 12
+MEGA, GIGA = 1_000_000, 1_000_000_000
 NOTHING = "Nothing was changed."
 
 
@@ -30,8 +31,8 @@ def storage_files(path: str, settings: dict[str, Any]) -> dict[str, str]:
         files[PROFILE] = f'{head}if [ -w "{folder}" ]; then\n' + "\n".join(lines) + "\nfi\n"
     if settings["docker"]:
         files[DROPIN] = (
-            "# Written by gpu-host (role gpu_storage): without its volume Docker would fill the system's disk.\n"
-            f"[Unit]\nRequiresMountsFor={path}\n"
+            "# Written by gpu-host (role gpu_storage): without its volume Docker would fill the system's "
+            f"disk.\n[Unit]\nRequiresMountsFor={path}\n"
         )
     return files
 
@@ -50,8 +51,8 @@ def storage_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, A
     strange = [name for name in wanted if found["files"].get(name) and name not in found["owned_files"]]
     if strange and any(found["files"][name] != wanted[name] for name in strange):
         return {**plan, "due": False, "refusal": (
-            f"{strange[0]} is there already and was not written by this role; needed is that name. Move the file "
-            f"away, and run again. {NOTHING}"
+            f"{strange[0]} is there already and was not written by this role; needed is that name. Move the "
+            f"file away, and run again. {NOTHING}"
         )}  # fmt: skip
     if settings["docker"]:
         plan["refusal"] = against(found)
@@ -78,37 +79,46 @@ def as_wanted(seen: dict[str, Any] | None, rights: dict[str, str]) -> bool:
 def against(found: dict[str, Any]) -> str:
     """Say why this engine's data-root is not this role's to set; empty where it is."""
     docker, target = found["docker"], found["target"]["path"]
-    root, owned = docker["root"], found["owned"]
-    if docker["stranger"]:
-        return f"{docker['stranger'][:1].upper()}{docker['stranger'][1:]}. {NOTHING}"
-    if docker["damage"]:
-        return str(docker["damage"])
-    if docker["flag"] and docker["flag"].rstrip("/") != target:
-        return (
-            f"dockerd is started with its data-root as a flag ({docker['flag']}); needed for {target} is none: take "
-            "it out of the unit (`systemctl edit docker`), or set gpu_storage_docker: false to leave Docker where it "
-            f"is. {NOTHING}"
-        )
-    ours = (owned.get("data_root") or {}).get("set")
-    named = (docker["file"] or "").rstrip("/")
-    if named and named not in (target, ours):
-        return (
-            f"{docker['config_file']} says that Docker keeps its data in {named}, and this role did not write that; "
-            f"needed for {target} is no data-root in the file. Take it out, or set gpu_storage_docker: false to "
-            f"leave Docker where it is. {NOTHING}"
-        )
-    if named == target and docker["active"] and root != target and not owned.get("moving"):
-        return (
-            f"{docker['config_file']} says {target}, and the Docker that runs keeps its data in {root}: the file was "
-            f"changed since it started. Needed is that both say the same: `systemctl restart docker`, or take the "
-            f"line out, and run again. {NOTHING}"
-        )
-    if nested(root, target):
-        return (
-            f"Docker keeps its data in {root}, and {target} would lie within it, or the other way round; needed is a "
-            f"volume beside it. {NOTHING}"
-        )
-    return ""
+    stranger, file, flag = docker["stranger"] or "", docker["config_file"], docker["flag"] or ""
+    named, root = (docker["file"] or "").rstrip("/"), docker["root"]
+    ours = (found["owned"].get("data_root") or {}).get("set")
+    elsewhere = named == target and docker["active"] and root != target and not found["owned"].get("moving")
+    rows = (
+        (stranger, f"{stranger[:1].upper()}{stranger[1:]}. {NOTHING}"),
+        (docker["damage"], docker["damage"]),
+        (
+            flag and flag.rstrip("/") != target,
+            (
+                f"dockerd is started with its data-root as a flag ({flag}); needed for {target} is none: "
+                "take it out of the unit (`systemctl edit docker`), or set gpu_storage_docker: false to "
+                f"leave Docker where it is. {NOTHING}"
+            ),
+        ),
+        (
+            named and named not in (target, ours),
+            (
+                f"{file} says that Docker keeps its data in {named}, and this role did not write that; "
+                f"needed for {target} is no data-root in the file. Take it out, or set gpu_storage_docker: "
+                f"false to leave Docker where it is. {NOTHING}"
+            ),
+        ),
+        (
+            elsewhere,
+            (
+                f"{file} says {target}, and the Docker that runs keeps its data in {root}: the file was "
+                "changed since it started. Needed is that both say the same: `systemctl restart docker`, or "
+                f"take the line out, and run again. {NOTHING}"
+            ),
+        ),
+        (
+            nested(root, target),
+            (
+                f"Docker keeps its data in {root}, and {target} would lie within it, or the other way round; "
+                f"needed is a volume beside it. {NOTHING}"
+            ),
+        ),
+    )
+    return next((sentence for so, sentence in rows if so), "")
 
 
 def nested(one: str, other: str) -> bool:
@@ -116,42 +126,49 @@ def nested(one: str, other: str) -> bool:
 
 
 def data_root(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]:
-    """Return what is done with Docker's data-root: nothing, set, adopt, move or continue; or why not."""
+    """Return what is done with Docker's data-root, and the steps' own words; or why nothing is."""
     docker, old, target = found["docker"], found["old"], found["target"]
+    full = any(old[kind] for kind in ("images", "containers", "volumes", "swarm"))
     steps = {
-        "from": docker["root"], "to": target["path"], "config": docker["config_file"], "old_mount": old["mount"],
-        "running": docker["running"], "graph": False, "volume": found["path"]["given"],
-    }  # fmt: skip
+        "from": docker["root"],
+        "to": target["path"],
+        "config": docker["config_file"],
+        "old_mount": old["mount"],
+        "running": docker["running"],
+        "volume": found["path"]["given"],
+        # An engine from 29 on that starts with nothing would keep its images in /var/lib/containerd.
+        "graph": not full and not docker["features_flag"] and (docker["containerd"] or not docker["program"]),
+    }
+    stop = busy(docker, settings)
     if found["owned"].get("moving"):
-        return answer("continue", steps, refusal=busy(docker, settings) if docker["active"] else "")
+        return answer("continue", steps, stop if docker["active"] else "")
     if docker["flag"] or (docker["file"] or "").rstrip("/") == target["path"]:
         return answer("nothing", steps)
-    if target["entries"] and not target["dockers"]:
-        return answer("nothing", steps, refusal=(
-            f"{target['path']} is not empty ({target['entries']} entries) and is no data-root of Docker's; needed is "
-            f"that name. Move it away, and run again. {NOTHING}"
-        ))  # fmt: skip
-    full = any(old[kind] for kind in ("images", "containers", "volumes", "swarm"))
-    if docker["containerd"] and (docker["images"] or docker["all_containers"]):
-        return answer("nothing", steps, refusal=in_containerd(docker))
-    if full and target["dockers"]:
-        return answer("nothing", steps, refusal=both(old, target))
-    # An engine from 29 on that starts with nothing would keep its images in /var/lib/containerd.
-    steps["graph"] = (
-        not full and not docker["features_flag"] and (docker["containerd"] or not docker["program"])
-    )
+    refusal = cannot(found, full=full)
+    if refusal:
+        return answer("nothing", steps, refusal)
     if full:
-        refusal = busy(docker, settings) or mounted_below(old) or too_big(found)
-        return answer("move", steps, refusal=refusal, notes=[not_moved(old, target)])
+        return answer("move", steps, stop or mounted_below(old) or too_big(found), not_moved(old, target))
     if not docker["program"]:
         return answer("set", steps)
-    return answer("adopt" if target["dockers"] else "fresh", steps, refusal=busy(docker, settings))
+    return answer("adopt" if target["dockers"] else "fresh", steps, stop)
 
 
-def answer(
-    do: str, steps: dict[str, Any], *, refusal: str = "", notes: list[str] | None = None
-) -> dict[str, Any]:
-    return {"refusal": refusal, "notes": notes or [], "docker": {"do": do, **steps}}
+def cannot(found: dict[str, Any], *, full: bool) -> str:
+    """Say why the two places do not go together; empty where they do."""
+    docker, old, target = found["docker"], found["old"], found["target"]
+    if target["entries"] and not target["dockers"]:
+        return (
+            f"{target['path']} is not empty ({target['entries']} entries) and is no data-root of Docker's; "
+            f"needed is that name. Move it away, and run again. {NOTHING}"
+        )
+    if docker["containerd"] and (docker["images"] or docker["all_containers"]):
+        return in_containerd(docker)
+    return both(old, target) if full and target["dockers"] else ""
+
+
+def answer(do: str, steps: dict[str, Any], refusal: str = "", note: str = "") -> dict[str, Any]:
+    return {"refusal": refusal, "notes": [note] if note else [], "docker": {"do": do, **steps}}
 
 
 def busy(docker: dict[str, Any], settings: dict[str, Any]) -> str:
@@ -160,9 +177,9 @@ def busy(docker: dict[str, Any], settings: dict[str, Any]) -> str:
         return ""
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     return (
-        f"Docker has to be stopped to move its data, and containers run: {', '.join(names[:SHOWN])}{more}. Stop them, "
-        "or set gpu_storage_stop_containers: true, which stops them and starts them again afterwards. "
-        f"{NOTHING}"
+        f"Docker has to be stopped to move its data, and containers run: {', '.join(names[:SHOWN])}{more}. "
+        "Stop them, or set gpu_storage_stop_containers: true, which stops them and starts them again "
+        f"afterwards. {NOTHING}"
     )
 
 
@@ -172,8 +189,8 @@ def mounted_below(old: dict[str, Any]) -> str:
     if not other:
         return ""
     return (
-        f"Something is mounted within {old['path']} ({', '.join(other[:SHOWN])}), which a copy would take along. "
-        f"Unmount it, and run again. {NOTHING}"
+        f"Something is mounted within {old['path']} ({', '.join(other[:SHOWN])}), which a copy would take "
+        f"along. Unmount it, and run again. {NOTHING}"
     )
 
 
@@ -191,8 +208,8 @@ def too_big(found: dict[str, Any]) -> str:
         else f"{weight['inodes']} inodes and free there are {space['inodes_free']}"
     )
     return (
-        f"{found['old']['path']} takes {what} on {path}. Needed is room for all of it: `docker system prune`, or a "
-        f"bigger volume. {NOTHING}"
+        f"{found['old']['path']} takes {what} on {path}. Needed is room for all of it: `docker system "
+        f"prune`, or a bigger volume. {NOTHING}"
     )
 
 
@@ -202,31 +219,32 @@ def both(old: dict[str, Any], target: dict[str, Any]) -> str:
         return f"{each['path']} ({weight}images {each['images']}, containers {each['containers']})"
 
     return (
-        f"Docker has data in {told(old)}, and {told(target)} is a data-root too; one is never copied over the other. "
-        "Needed is one of them: to use the volume's, stop Docker and move "
-        f"{old['path']} away; to move this host's there, move {target['path']} away. Then run again. {NOTHING}"
+        f"Docker has data in {told(old)}, and {told(target)} is a data-root too; one is never copied over "
+        f"the other. Needed is one of them: to use the volume's, stop Docker and move {old['path']} away; to "
+        f"move this host's there, move {target['path']} away. Then run again. {NOTHING}"
     )
 
 
 def in_containerd(docker: dict[str, Any]) -> str:
     return (
-        f"This Docker keeps its images ({docker['images']}) and containers ({docker['all_containers']}) in containerd's "
-        "own store, /var/lib/containerd, which a data-root does not move. Needed is an engine with Docker's own store "
-        '("features": {"containerd-snapshotter": false}, and the images pulled again), or gpu_storage_docker: false. '
-        f"{NOTHING}"
+        f"This Docker keeps its images ({docker['images']}) and containers ({docker['all_containers']}) in "
+        "containerd's own store, /var/lib/containerd, which a data-root does not move. Needed is an engine "
+        'with Docker\'s own store ("features": {"containerd-snapshotter": false}, and the images pulled '
+        f"again), or gpu_storage_docker: false. {NOTHING}"
     )
 
 
 def not_moved(old: dict[str, Any], target: dict[str, Any]) -> str:
     weight = f", {size(old['weight']['bytes'])}" if old["weight"] else ""
     return (
-        f"{old['path']} ({old['images']} images, {old['containers']} containers, {old['volumes']} volumes{weight}) goes "
-        f"to {target['path']}; Docker stands still meanwhile. What containerd keeps in /var/lib/containerd is not moved."
+        f"{old['path']} ({old['images']} images, {old['containers']} containers, {old['volumes']} "
+        f"volumes{weight}) goes to {target['path']}; Docker stands still meanwhile. What containerd keeps in "
+        "/var/lib/containerd is not moved."
     )
 
 
 def size(count: float) -> str:
-    return f"{count / 1e9:.1f} GB" if count >= 1e8 else f"{count / 1e6:.1f} MB"
+    return f"{count / GIGA:.1f} GB" if count >= GIGA / 10 else f"{count / MEGA:.1f} MB"
 
 
 class FilterModule:

@@ -53,6 +53,7 @@ class Config:
 
     @property
     def root(self):
+        """Return the data-root that the file names, empty where it names none."""
         return str(self.document.get("data-root") or "").rstrip("/")
 
     def set(self, notes, root, *, graph):
@@ -74,6 +75,7 @@ class Config:
         put(self.module, self.path, content)
 
     def validate(self, content):
+        """Let dockerd itself read the new file first."""
         version = version_of(self.docker.version())
         if version is None or version < VALIDATES:
             return

@@ -15,7 +15,7 @@ def device(look, given, found):
     """Look at a device; nothing is written, and nothing that is in use is opened for more than a look."""
     real = os.path.realpath(given)
     try:
-        info = os.stat(real)
+        info = Path(real).stat()
     except OSError:
         return {"given": given, "real": real, "exists": False}
     block = stat.S_ISBLK(info.st_mode)
@@ -76,6 +76,8 @@ def make(module, path, filesystem, uuid):
     if rc != 0:
         raise RefusedError(
             "format",
-            f"mkfs.{filesystem} made no file system on {path}: {(error or out).strip()}. Look at the device "
-            "(`lsblk -f`, `dmesg`), and run again.",
+            (
+                f"mkfs.{filesystem} made no file system on {path}: {(error or out).strip()}. Look at the "
+                "device (`lsblk -f`, `dmesg`), and run again."
+            ),
         )

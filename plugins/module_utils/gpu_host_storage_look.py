@@ -1,4 +1,4 @@
-"""One look at where a host keeps things: the volume, the device, Docker's data-root, what an earlier run noted."""
+"""One look at where a host keeps things: volume, device, Docker's data-root, what was noted."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def storage(look, given, owned):
     seen = {
         "path": folder(real, path) if path else None,
         "mount": mount(look, found, real) if path else None,
-        "space": look.space(real) if path and os.path.isdir(real) else None,
+        "space": look.space(real) if path and Path(real).is_dir() else None,
         "device": device(look, given["device"], found) if given["device"] else None,
         "fstab": fstab(look.text("/etc/fstab") or ""),
         "programs": {
             name: look.which(name) for name in ("mkfs.ext4", "mkfs.xfs", "rsync", "blkid", "wipefs")
         },
-        "folders": {name: owner(os.path.join(real, name)) for name in given["folders"]} if path else {},
+        "folders": {name: owner(f"{real}/{name}") for name in given["folders"]} if path else {},
         "files": {name: look.text(name) for name in given["files"]},
         "owned": owned,
     }
@@ -42,13 +42,13 @@ def storage(look, given, owned):
 
 
 def folder(real, path):
-    there = os.path.isdir(real)
+    there = Path(real).is_dir()
     return {
         "given": path,
         "real": real,
         "exists": os.path.lexists(real),
         "folder": there,
-        "entries": len(os.listdir(real)) if there else 0,
+        "entries": sum(1 for _ in Path(real).iterdir()) if there else 0,
     }
 
 
@@ -72,7 +72,7 @@ def owner(path):
         "mode": f"{info.st_mode & 0o7777:04o}",
         "owner": named(pwd.getpwuid, info.st_uid),
         "group": named(grp.getgrgid, info.st_gid),
-        "folder": os.path.isdir(path),
+        "folder": Path(path).is_dir(),
     }
 
 
@@ -119,13 +119,13 @@ def docker(look, found, target):
         "old": {
             **old,
             # Weighed only where it may have to be copied: a big one takes its time.
-            "weight": weight(root) if old["exists"] and not settled and os.path.isdir(root) else None,
+            "weight": weight(root) if old["exists"] and not settled and Path(root).is_dir() else None,
             "mount": root in {each["target"] for each in found},
             "below": [] if settled else below(found, root),
         },
         "target": {
             **contents(target),
             "weight": weight(target) if Path(target).is_dir() and not settled else None,
-            "part": os.path.isdir(f"{target}.part"),
+            "part": Path(f"{target}.part").is_dir(),
         },
     }

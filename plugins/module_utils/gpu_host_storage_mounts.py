@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+FIELDS = 6  # before those that a mount need not have
+
 
 def plain(field):
     """Return a field of the kernel's table with its octal escapes put back."""
@@ -16,7 +18,7 @@ def mounts(text):
     for line in text.splitlines():
         before, dash, after = line.partition(" - ")
         fields, behind = before.split(" "), after.split(" ")
-        if dash and len(fields) > 5 and len(behind) > 1:
+        if dash and len(fields) >= FIELDS and behind[1:]:
             found.append(
                 {
                     "device": fields[2],
@@ -54,7 +56,7 @@ def fstab(text):
     entries = []
     for line in text.splitlines():
         fields = line.split()
-        if len(fields) > 2 and not fields[0].startswith("#"):
+        if fields[2:] and not fields[0].startswith("#"):
             entries.append(
                 {
                     "spec": fields[0].replace('"', ""),

@@ -1,6 +1,7 @@
 """Docker's data-root goes to the volume: stopped, copied, compared, renamed, and only then written down.
 
-Killed anywhere, the next run goes on: the note `moving` says what was being done, daemon.json which side counts.
+Killed anywhere, the next run goes on: the note `moving` says what was being done, daemon.json which side
+counts.
 """
 
 from __future__ import annotations
@@ -67,6 +68,7 @@ class Move:
         return note
 
     def ask(self, *arguments, seconds=60):
+        """Run docker, on the engine that systemd runs."""
         return run([self.docker.client, "--context", "default", *arguments], seconds)
 
     def shown(self):
@@ -76,7 +78,7 @@ class Move:
         return {"driver": info.get("Driver"), "images": ids, "containers": info.get("Containers")}
 
     def stop(self):
-        """Stop the containers, also those that live-restore would keep, then Docker and what would wake it."""
+        """Stop the containers, also those that live-restore would keep, then Docker and its socket."""
         names = self.note["running"]
         if names and self.docker.running():
             self.ask("stop", *names, seconds=STOP_S)
@@ -89,19 +91,21 @@ class Move:
 
     def copy(self, source, target):
         """Copy beside the place, compare, and give it its name; a copy that was begun serves where it can."""
-        part = f"{target}.part"
-        if os.path.isdir(target) and os.listdir(target):
+        target, part = Path(target), Path(f"{target}.part")
+        if target.is_dir() and any(target.iterdir()):
             # Of an earlier run, complete then; Docker may have run since: compared again.
-            os.rename(target, part)
+            if part.is_dir():
+                shutil.rmtree(part)
+            target.rename(part)
         rsync = shutil.which("rsync")
         if rsync:
-            os.makedirs(part, exist_ok=True)
+            part.mkdir(exist_ok=True)
             argv = [rsync, "-aHAXS", "--numeric-ids", "--delete", f"{source}/", f"{part}/"]
         else:
-            if os.path.isdir(part) and differences(source, part):
+            if part.is_dir() and differences(source, part):
                 shutil.rmtree(part)
             argv = ["cp", "-a", "--no-target-directory", source, part]
-        if rsync or not os.path.isdir(part):
+        if rsync or not part.is_dir():
             done = subprocess.run(
                 argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
                 pass_fds=(self.lock,), check=False, env={**os.environ, "LC_ALL": "C"},
@@ -115,9 +119,9 @@ class Move:
         if wrong:
             raise RefusedError("copy", f"the copy is not the same: {'; '.join(wrong)}")
         run(["sync", "--file-system", part], STOP_S)
-        if os.path.isdir(target):
-            os.rmdir(target)
-        os.rename(part, target)
+        if target.is_dir():
+            target.rmdir()
+        part.rename(target)
 
     def prove(self):
         """Start Docker; return what it then fails to show, None where it shows all."""
@@ -135,7 +139,8 @@ class Move:
         if held and not info.get("Images"):
             return (
                 f"it shows none of the {held} images there (its storage driver is {info.get('Driver')}; "
-                f"{', '.join(sorted(each.name for each in Path(target, 'image').iterdir()))} is what they were made with)"
+                f"{', '.join(sorted(each.name for each in Path(target, 'image').iterdir()))} is what they "
+                "were made with)"
             )
         return None
 
@@ -152,7 +157,7 @@ class Move:
                 shutil.rmtree(each) if each.is_dir() and not each.is_symlink() else each.unlink()
             return
         kept = self.notes.settings.get("kept")
-        if kept is None or (os.path.isdir(source) and os.path.exists(kept)):
+        if kept is None or (Path(source).is_dir() and Path(kept).exists()):
             plain = f"{source}.moved-{time.strftime('%Y%m%d')}"
             kept = next(
                 name
@@ -160,8 +165,8 @@ class Move:
                 if not os.path.lexists(name)
             )
             self.notes.note(kept=kept, kept_from=source)
-        if os.path.isdir(source):
-            os.rename(source, kept)
+        if Path(source).is_dir():
+            Path(source).rename(kept)
         if keep:
             self.said.append(f"What was in {source} is kept as {kept}; remove it once you are content.")
         else:
@@ -191,7 +196,7 @@ class Move:
         self.notes.forget("data_root")
         run(["systemctl", "stop", UNITS[1], UNITS[0]], STOP_S)
         if self.note["do"] == "move":
-            os.rename(self.note["to"], f"{self.note['to']}.part")
+            Path(self.note["to"]).rename(f"{self.note['to']}.part")
         then = self.again()
         return RefusedError(
             "move", f"Docker did not work with its data in {self.note['to']}: {why}. The file is back. {then}"

@@ -14,7 +14,7 @@ LOCK = "/run/gpu-host-storage.lock"
 
 
 class Notes:
-    """This role's part of the ownership file, written at each change of it."""
+    """The role's part of the ownership file, written at each change of it."""
 
     def __init__(self, module):
         self.module, self.role = module, module.params["role"]
@@ -23,10 +23,12 @@ class Notes:
 
     @property
     def settings(self):
+        """Return what was noted to undo or to go on with."""
         return entry(self.document, self.role)["settings"]
 
     @property
     def files(self):
+        """Return the files that are ours."""
         return entry(self.document, self.role)["files"]
 
     def note(self, files=(), **settings):
@@ -34,6 +36,7 @@ class Notes:
         self.keep(claim(self.document, self.role, {"files": list(files)}, settings))
 
     def forget(self, setting):
+        """Take one note out."""
         self.keep(settle(self.document, self.role, setting))
 
     def owned_elsewhere(self, file):
@@ -41,7 +44,7 @@ class Notes:
         return any(file in owned.get("files", []) for owned in self.document["roles"].values())
 
     def end(self, left=()):
-        """Nothing is ours any more; files that stay because of another role's part in them become that one's."""
+        """Nothing is ours any more; a file that stays for another role's part becomes that one's."""
         after = drop(self.document, self.role)
         for role, file in left:
             if role in after["roles"]:
@@ -49,6 +52,7 @@ class Notes:
         self.keep(after)
 
     def keep(self, document):
+        """Write it where it changed."""
         if document != self.document:
             self.document = document
             save(self.module, self.path, document)
@@ -63,8 +67,10 @@ def alone(path=LOCK):
         os.close(handle)
         raise RefusedError(
             "locked",
-            "Another run of gpu_storage, or a copy that one began, is at work on this host; needed is its end "
-            "(`pgrep -af docker.part` may show it). Wait for that, and run again.",
+            (
+                "Another run of gpu_storage, or a copy that one began, is at work on this host; needed is "
+                "its end (`pgrep -af docker.part` may show it). Wait for that, and run again."
+            ),
         ) from error
     os.set_inheritable(handle, True)  # noqa: FBT003  # takes no keyword
     return handle

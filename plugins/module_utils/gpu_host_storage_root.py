@@ -43,9 +43,9 @@ def walk(path):
     waiting = [""]
     while waiting:
         place = waiting.pop()
-        with os.scandir(os.path.join(path, place)) as found:
+        with os.scandir(Path(path, place)) as found:
             for each in found:
-                name, info = os.path.join(place, each.name), each.stat(follow_symlinks=False)
+                name, info = f"{place}/{each.name}" if place else each.name, each.stat(follow_symlinks=False)
                 yield name, info
                 if stat.S_ISDIR(info.st_mode):
                     waiting.append(name)
@@ -81,7 +81,7 @@ def described(path, info):
         "size": info.st_size if plain else None,
         "time": None if stat.S_ISSOCK(info.st_mode) else int(info.st_mtime),
         "device": info.st_rdev if kind in (stat.S_IFCHR, stat.S_IFBLK) else None,
-        "link": os.readlink(path) if stat.S_ISLNK(info.st_mode) else None,
+        "link": str(Path(path).readlink()) if stat.S_ISLNK(info.st_mode) else None,
         "names": info.st_nlink if plain else None,
         "attributes": attributes(path),
     }
@@ -96,8 +96,8 @@ def differences(old, new):
             found.append(f"{name or '.'} is missing")
         else:
             left.discard(name)
-            there = os.path.join(new, name) if name else new
-            one = described(os.path.join(old, name) if name else old, info)
+            there = Path(new, name)
+            one = described(Path(old, name), info)
             other = described(there, os.lstat(there))
             found += [f"{name or '.'} has another {key}" for key in one if one[key] != other[key]]
         if len(found) >= SHOWN:

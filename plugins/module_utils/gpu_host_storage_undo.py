@@ -21,8 +21,10 @@ def undo(module, notes):
     if notes.settings.get("moving"):
         raise RefusedError(
             "moving",
-            "An earlier run was stopped while it moved Docker's data, and Docker is between two places; needed is "
-            "its end: run again with gpu_storage_state: present, then take it back.",
+            (
+                "An earlier run was stopped while it moved Docker's data, and Docker is between two places; "
+                "needed is its end: run again with gpu_storage_state: present, then take it back."
+            ),
         )
     if noted:
         config = Config(module, docker, noted["path"])
@@ -32,8 +34,11 @@ def undo(module, notes):
         if names and not module.params["stop_containers"]:
             raise RefusedError(
                 "running",
-                f"Docker has to be stopped to go back to its old place, and containers run: {named(names)}. Stop them, "
-                "or set gpu_storage_stop_containers: true. Nothing was changed.",
+                (
+                    "Docker has to be stopped to go back to its old place, and containers run: "
+                    f"{named(names)}. Stop them, or set gpu_storage_stop_containers: true. Nothing was "
+                    "changed."
+                ),
             )
         if active:
             if names:
@@ -59,12 +64,12 @@ def old_place(settings, noted):
     """Rename the folder that was put aside back, where its place is free."""
     said = [f"What Docker had in {noted['set']} stays there, and this Docker does not read it any more."]
     kept, place = settings.get("kept"), settings.get("kept_from")
-    if kept and os.path.isdir(kept):
-        if os.path.isdir(place) and not os.listdir(place):
-            os.rmdir(place)
+    if kept and Path(kept).is_dir():
+        if Path(place).is_dir() and not any(Path(place).iterdir()):
+            Path(place).rmdir()
         if os.path.lexists(place):
             said.append(f"{kept} was not put back: {place} is not empty.")
         else:
-            os.rename(kept, place)
+            Path(kept).rename(place)
             said.append(f"{place} is back as it was when it was moved; what came since is in {noted['set']}.")
     return said

@@ -1,8 +1,7 @@
-"""The volume itself: formatted where it is empty, mounted now and at boot; folders and files on and beside it."""
+"""The volume itself: formatted where empty, mounted now and at boot; folders and files on it."""
 
 from __future__ import annotations
 
-import os
 import shutil
 import uuid
 from pathlib import Path
@@ -25,7 +24,7 @@ def mount(module, notes, plan):
         known = str(uuid.uuid4())
         make(module, plan["device"], plan["format"], known)
         said.append(f"{plan['device']} was empty and has {plan['format']} now.")
-    made = not os.path.isdir(path)
+    made = not Path(path).is_dir()
     notes.note(mount={"path": path, "made": made, "now": plan["now"]})
     if plan["line"]:
         line = f"UUID={known} {plan['line']}"
@@ -34,7 +33,7 @@ def mount(module, notes, plan):
         write_file(module, FSTAB, with_line(text, line).encode(), 0o644)
         said.append(f"{path} is in {FSTAB}, by UUID and with nofail.")
     if plan["now"]:
-        os.makedirs(path, mode=0o755, exist_ok=True)
+        Path(path).mkdir(parents=True, exist_ok=True)
         rc, out, error = module.run_command(["mount", path])
         if rc != 0:
             raise RefusedError(
@@ -60,19 +59,22 @@ def still_empty(path):
         )
 
 
-def folders(module, wanted):
+def folders(wanted):
     """Make each folder, with its owner and mode; what is in it is left alone."""
     for each in wanted.values():
-        os.makedirs(each["path"], exist_ok=True)
+        Path(each["path"]).mkdir(parents=True, exist_ok=True)
         try:
             shutil.chown(each["path"], each["owner"], each["group"])
         except LookupError as error:
             raise RefusedError(
                 "owner",
-                f"{each['path']} is to be of {each['owner']}:{each['group']}, and this host does not know them: {error}. "
-                "Make that user or group, or set another in gpu_storage_folders, and run again.",
+                (
+                    f"{each['path']} is to be of {each['owner']}:{each['group']}, and this host does not "
+                    f"know them: {error}. Make that user or group, or set another in gpu_storage_folders, "
+                    "and run again."
+                ),
             ) from error
-        os.chmod(each["path"], int(each["mode"], 8))
+        Path(each["path"]).chmod(int(each["mode"], 8))
     return [f"Made or set right: {', '.join(each['path'] for each in wanted.values())}."] if wanted else []
 
 
@@ -98,6 +100,6 @@ def unmount(module, notes):
         rc, out, error = module.run_command(["umount", noted["path"]]) if there else (0, "", "")
         if rc != 0:
             said.append(f"{noted['path']} stays mounted until the next boot: {(error or out).strip()}.")
-        elif noted["made"] and os.path.isdir(noted["path"]) and not os.listdir(noted["path"]):
-            os.rmdir(noted["path"])
+        elif noted["made"] and Path(noted["path"]).is_dir() and not any(Path(noted["path"]).iterdir()):
+            Path(noted["path"]).rmdir()
     return said

@@ -55,7 +55,7 @@ def present(module: AnsibleModule, notes: Notes, lock: int) -> list:
         notes.note(path=path)
     if given["mount"]:
         said += mount(module, notes, given["mount"])
-    said += folders(module, given["folders"])
+    said += folders(given["folders"])
     said += files(module, notes, given["files"])
     docker = given["docker"] or NO_DOCKER
     if docker["do"] != "nothing":
