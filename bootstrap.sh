@@ -7,7 +7,7 @@
 #   --currency CUR    its currency (default EUR)
 #   --inventory PATH  an Ansible inventory whose group variables hold for this machine
 #   -e …              an Ansible variable, or a file of them, as ansible-playbook takes it; as often as needed
-#   --setup           make Ansible's environment, and stop there
+#   --setup           make Ansible's environment and this machine's inventory, and stop there
 #
 # It looks at the machine, installs what is missing of Python, puts Ansible into .cache/bootstrap (each file checked
 # by its SHA-256), and runs playbooks/site.yml on localhost. Where Docker cannot be (a rented container), it judges
@@ -118,6 +118,7 @@ can_pip() { "$python" -m pip --version > /dev/null 2>&1; }
 
 set_up() {
   note setup
+  printf '{"gpu_hosts": {"hosts": {"%s": {"ansible_connection": "local"}}}}\n' "$name" > "$state/hosts.json"
   if ! python=$(find_python); then
     install_python "$(python_packages)"
     python=$(find_python) || die "no Python 3.11 or newer was found after its installation; GPU_HOST_PYTHON=/path/to/python3 names one." 1
@@ -157,7 +158,6 @@ provision() {
       ask=--ask-become-pass
     fi
   fi
-  printf '{"gpu_hosts": {"hosts": {"%s": {"ansible_connection": "local"}}}}\n' "$name" > "$state/hosts.json"
   : > "$state/begun"
   rc=0
   play site "$@" || rc=$?
@@ -263,7 +263,7 @@ wait_for_others
 rc=0
 if [ -n "$only_setup" ]; then
   set_up
-  say "Ansible is in $venv."
+  say "Ansible is in $venv, this machine's inventory in $state/hosts.json."
 elif [ "$mode" = bare ]; then
   bare || rc=$?
 else

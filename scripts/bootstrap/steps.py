@@ -32,6 +32,7 @@ NAMES = {
 AFTER = ("race", "workload")
 START, END, INTERRUPTED = "start", "end", "interrupted"
 SECONDS_PER_HOUR = 3600
+SHOWN_S = 0.05
 
 
 def read(text: str) -> list[tuple[float, str]]:
@@ -69,7 +70,8 @@ def table(events: list[tuple[float, str]], price: float | None, currency: str, *
     whole = sum(spent.values())
     ready = whole - sum(spent.get(step, 0.0) for step in AFTER)
     lines = [f"{'step':<24}{'seconds':>9}{'share':>8}"]
-    for step in sorted(spent, key=list(NAMES).index):
+    # A step that had nothing to do, as the race where none was asked for, is no line.
+    for step in sorted((step for step in spent if spent[step] >= SHOWN_S), key=list(NAMES).index):
         share = spent[step] / whole if whole else 0.0
         lines.append(f"{NAMES[step]:<24}{spent[step]:>9.1f}{share:>8.0%}")
     runs = sum(step == START for _, step in events)
