@@ -7,13 +7,14 @@ the options and returns the exit status.
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.errors import VerifyError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     Run: TypeAlias = Callable[[argparse.Namespace], int]
 
@@ -80,6 +81,11 @@ def add_command(
     parser = commands.add_parser(name, help=summary, description=f"{summary}{more}", epilog=epilog)
     parser.set_defaults(run=run)
     return parser
+
+
+def print_document(document: Mapping[str, Any]) -> None:
+    """Print a command's answer as JSON."""
+    print(json.dumps(document, indent=1))  # noqa: T201
 
 
 def add_machine(parser: argparse.ArgumentParser) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import FINDINGS_FAILED, OK, add_command, add_machine, some_path
+from verify.commands import FINDINGS_FAILED, OK, add_command, add_machine, print_document, some_path
 from verify.errors import VerifyError
 from verify.recording import Recording, load
 from verify.take import record_both
@@ -110,7 +109,7 @@ def _judge(options: argparse.Namespace, documents: dict[str, Json]) -> int:
     recording = Recording.from_document(documents.get("host") or documents["container"])
     usage = usage_facts(recording)
     if options.json:
-        print(json.dumps({**report.document(), **board_documents(usage)}, indent=1))  # noqa: T201
+        print_document({**report.document(), **board_documents(usage)})
     else:
         from verify.console import console  # noqa: PLC0415
         from verify.report.stack_view import print_doctor  # noqa: PLC0415

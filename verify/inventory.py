@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import FINDINGS_FAILED, OK
+from verify.commands import FINDINGS_FAILED, OK, print_document
 from verify.console import console
 from verify.errors import VerifyError
 from verify.facts.usage import UsageFacts, usage_facts
@@ -64,7 +64,7 @@ def diagnose_fleet(options: argparse.Namespace) -> int:
         document = fleet.document()
         for row, (_, usage) in zip(document["hosts"], judged, strict=True):
             row.update(board_documents(usage))
-        print(json.dumps(document, indent=1))  # noqa: T201
+        print_document(document)
     else:
         print_hosts(judged, console())
     return FINDINGS_FAILED if fleet.failed else OK

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from verify.commands import FINDINGS_FAILED, OK, add_command
+from verify.commands import FINDINGS_FAILED, OK, add_command, print_document
 from verify.errors import VerifyError
 from verify.facts.version import Version
 
@@ -110,7 +109,7 @@ def _tables(options: argparse.Namespace) -> int:
     from verify.compat import tables  # noqa: PLC0415
 
     if options.json:
-        _print(tables.document(peaks_alone=options.peaks))
+        print_document(tables.document(peaks_alone=options.peaks))
     else:
         from verify.console import console  # noqa: PLC0415
 
@@ -126,7 +125,7 @@ def _card(options: argparse.Namespace, card: Card) -> int:
     if options.json:
         from verify.compat.documents import card_document  # noqa: PLC0415
 
-        _print(card_document(answer))
+        print_document(card_document(answer))
         return OK
     from verify.compat.show_card import print_card  # noqa: PLC0415
     from verify.console import console  # noqa: PLC0415
@@ -143,7 +142,7 @@ def _host(options: argparse.Namespace, driver: Version | None, cards: tuple[Card
     if options.json:
         from verify.compat.documents import host_document  # noqa: PLC0415
 
-        _print(host_document(answer))
+        print_document(host_document(answer))
     else:
         from verify.compat.show import print_host  # noqa: PLC0415
         from verify.console import console  # noqa: PLC0415
@@ -171,7 +170,7 @@ def _need(options: argparse.Namespace, asked: str, driver: Version | None, cards
         verdict = need_verdict(need, driver, cards) if driver else None
         document = documents.need_document(need)
     if options.json:
-        _print({**document, **(documents.verdict_document(verdict, cards) if verdict else {})})
+        print_document({**document, **(documents.verdict_document(verdict, cards) if verdict else {})})
     else:
         from verify.compat import show  # noqa: PLC0415
 
@@ -183,7 +182,3 @@ def _need(options: argparse.Namespace, asked: str, driver: Version | None, cards
         if verdict:
             show.print_verdict(verdict, out)
     return FINDINGS_FAILED if verdict and not verdict.runs else OK
-
-
-def _print(document: dict[str, object]) -> None:
-    print(json.dumps(document, indent=1))  # noqa: T201

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import FINDINGS_FAILED, OK, add_command, some_path
+from verify.commands import FINDINGS_FAILED, OK, add_command, print_document, some_path
 from verify.errors import VerifyError
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def image(options: argparse.Namespace) -> int:
     if options.json:
         from verify.image.document import document  # noqa: PLC0415
 
-        print(json.dumps(document(report), indent=1))  # noqa: T201
+        print_document(document(report))
     else:
         from verify.console import console  # noqa: PLC0415
         from verify.image.show import print_report  # noqa: PLC0415

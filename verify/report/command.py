@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from verify.commands import FINDINGS_FAILED, OK, add_command, some_path
+from verify.commands import FINDINGS_FAILED, OK, add_command, print_document, some_path
 from verify.race.words import LANGUAGES
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def report(options: argparse.Namespace) -> int:
 
     fleet = write(options.source, options.lang)
     if options.json:
-        print(json.dumps(fleet.document(), indent=1))  # noqa: T201
+        print_document(fleet.document())
     else:
         print_fleet(fleet)
     return FINDINGS_FAILED if fleet.failed else OK

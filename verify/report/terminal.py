@@ -16,33 +16,25 @@ from verify.report.words import short
 from verify.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rich.console import Console
 
     from verify.facts.usage import UsageFacts
     from verify.report.model import Fleet, HostReport
 
+_HOST = ("host", "verdict", "cards")
+
 
 def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
     """Print one row a host, what was expected or warned of, then each failure with its next step."""
     out = out or console()
-    table = Table(title="GPU hosts", title_justify="left", show_lines=True)
-    for heading in ("host", "verdict", "cards", "race", "sentence"):
-        table.add_column(heading, overflow="fold")
+    table = _table("GPU hosts", (*_HOST, "race", "sentence"), show_lines=True)
     for host in fleet.hosts:
-        table.add_row(
-            Text(plain(host.host) + ("\n(simulated)" if host.simulated else "")),
-            Text(plain(host.verdict), style=verdict_style(host)),
-            Text(plain(host.card_text)),
-            Text(plain(_race(host))),
-            Text(plain(host.sentence)),
-        )
+        table.add_row(*_row(host), Text(plain(_race(host))), Text(plain(host.sentence)))
     out.print(table)
     for title, rows in tables(fleet.hosts):
-        order = Table(title=plain(title), title_justify="left")
-        for heading in HEAD:
-            order.add_column(heading, overflow="fold")
+        order = _table(title, HEAD)
         for row in rows:
             order.add_row(*(Text(plain(cell)) for cell in row))
         out.print(order)
@@ -51,18 +43,27 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
 
 def print_hosts(hosts: Sequence[tuple[HostReport, UsageFacts]], out: Console) -> None:
     """Print one row a host with how its cards are used, then each culprit."""
-    table = Table(title="GPU hosts", title_justify="left", show_lines=True)
-    for heading in ("host", "verdict", "cards", "at the moment"):
-        table.add_column(heading, overflow="fold")
+    table = _table("GPU hosts", (*_HOST, "at the moment"), show_lines=True)
     for host, usage in hosts:
-        table.add_row(
-            Text(plain(host.host) + ("\n(simulated)" if host.simulated else "")),
-            Text(plain(host.verdict), style=verdict_style(host)),
-            Text(plain(host.card_text)),
-            Text("\n".join(short(card) for card in usage.cards) or "no figures"),
-        )
+        table.add_row(*_row(host), Text("\n".join(short(card) for card in usage.cards) or "no figures"))
     out.print(table)
     _open_hosts([host for host, _ in hosts], out)
+
+
+def _table(title: str, headings: Iterable[str], *, show_lines: bool = False) -> Table:
+    made = Table(title=plain(title), title_justify="left", show_lines=show_lines)
+    for heading in headings:
+        made.add_column(heading, overflow="fold")
+    return made
+
+
+def _row(host: HostReport) -> tuple[Text, Text, Text]:
+    """Return what both tables say of a host first."""
+    return (
+        Text(plain(host.host) + ("\n(simulated)" if host.simulated else "")),
+        Text(plain(host.verdict), style=verdict_style(host)),
+        Text(plain(host.card_text)),
+    )
 
 
 def _open_hosts(hosts: Sequence[HostReport], out: Console) -> None:
