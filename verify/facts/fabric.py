@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verify.facts.reading import is_sentinel
-from verify.facts.smi import xml_gpus
+from verify.facts.smi import xml_cards
 from verify.facts.source import cite, cite_command, first_line
 from verify.facts.version import Version
 
@@ -84,7 +84,7 @@ def fabric_facts(recording: Recording) -> FabricFacts:
 
 
 def _states(text: str) -> tuple[FabricState, ...] | None:
-    told = [(gpu.bus or "?", gpu.leaves) for gpu in xml_gpus(text) if "fabric/state" in gpu.leaves]
+    told = [(bus, values) for bus, values in xml_cards(text) if "fabric/state" in values]
     if not told:
         return None
     return tuple(

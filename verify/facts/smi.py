@@ -115,6 +115,11 @@ def xml_gpus(text: str) -> tuple[Gpu, ...]:
     return tuple(Gpu(_bus(attributes), body, _leaves(body)) for attributes, body in found)
 
 
+def xml_cards(text: str) -> tuple[tuple[str, Mapping[str, str]], ...]:
+    """Return each card's address, and what its elements hold."""
+    return tuple((gpu.bus or "?", gpu.leaves) for gpu in xml_gpus(text))
+
+
 def _bus(attributes: str) -> str | None:
     found = re.search(r'id="([^"]*)"', attributes)
     return found.group(1) if found else None
