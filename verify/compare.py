@@ -26,12 +26,17 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-_EPILOG = (
-    "exit status: 0 compared, whatever the result; 1 with --fail-slower PERCENT, where a lane takes longer "
-    "by more than that, significantly, and nothing disturbed it in either race (others on its CPU or card, a "
-    "changed clock, throttling, swap); a lane that did not run is no slowdown; 2 usage, unreadable input, or "
-    "races that are not of the same work"
-)
+_EPILOG = """example:
+  gpu-verify race compare before now --fail-slower 10
+
+exit status:
+  0    compared, whatever the result
+  1    with --fail-slower PERCENT: a lane takes longer by more than that, significantly, and nothing
+       disturbed it in either race (others on its CPU or card, a changed clock, throttling, swap);
+       a lane that did not run is no slowdown
+  2    usage, input that cannot be read, or races that are not of the same work
+  3    an error in gpu-verify itself
+  130  interrupted"""
 _FOLDERS = ("race.json", "race/race.json")
 _STYLES = {"compare-slower": "red", "compare-faster": "green", "compare-small": "yellow"}
 _STYLES |= {"compare-disturbed": "yellow"}

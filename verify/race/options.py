@@ -201,7 +201,7 @@ def _only(said: str | None, *, script: bool) -> tuple[str, ...]:
     if "script" in wrong:
         raise UsageError(f"--only {said}: script is raced where --script FILE gives one")
     if wrong or not names:
-        what = f"{', '.join(wrong)} is nothing that is raced" if wrong else "it names nothing"
+        what = f"nothing that is raced is called {' or '.join(wrong)}" if wrong else "it names nothing"
         raise UsageError(f"--only {said}: {what}: give any of {', '.join(known)}, with commas between")
     return tuple(name for name in NAMES if name in names)
 

@@ -94,7 +94,7 @@ def test_exit_status(monkeypatch: pytest.MonkeyPatch, statuses: str, status: int
         (["--repeats", "many"], "--repeats: invalid int value: 'many'"),
         (["--nonsense"], "unrecognized arguments: --nonsense"),
         (["--budget", "soon"], "--budget: 'soon' is no time: give seconds (60 or 60s) or minutes (2m)"),
-        (["--only", "network,fruad"], "--only network,fruad: fruad is nothing that is raced"),
+        (["--only", "network,fruad"], "--only network,fruad: nothing that is raced is called fruad"),
         (["--only", ","], "--only ,: it names nothing"),
         (["--only", "script"], "--only script: script is raced where --script FILE gives one"),
         (["--network", "transformer"], "--network: invalid choice: 'transformer'"),
