@@ -13,6 +13,7 @@ from typing import Any, Literal
 from verify.facts.card import QUERY_FIELDS
 from verify.facts.toolkit import OBSOLETE, PACKAGES
 from verify.launch import Cards, docker_run, unless_asleep
+from verify.manifest_scripts import KERNEL_LINES, LAYERS, LOCKS, MODINFO, NEWEST, PCI_CONFIG
 
 Where = Literal["host", "container"]
 Spec = dict[str, Any]
@@ -273,7 +274,7 @@ def _engine_commands() -> list[Spec]:
         _docker("compose-version", "compose", "version", "--short"),
         _docker("image-inspect", "image", "inspect", "{image}"),
         _shell("docker-ps", listing, inspect, engine=True, needs=["docker"]),
-        _shell("image-layers", _LAYERS, engine=True, needs=["docker"], size=262144),
+        _shell("image-layers", LAYERS, engine=True, needs=["docker"], size=262144),
         _python("python3"),
         _python("python", if_failed="image-python3"),
         _run("run-none"),
@@ -286,37 +287,6 @@ def _engine_commands() -> list[Spec]:
     ]
 
 
-# Each image's layers, from the bottom up, by the first 16 digits of their ids: a pull need not bring them.
-_LAYERS = (
-    "ids=$(docker image ls -q --no-trunc | sort -u | head -n 200);"
-    " [ -z \"$ids\" ] || docker image inspect --format '{{json .RootFS.Layers}}' $ids"
-    " | sed 's/sha256:\\([0-9a-f]\\{16\\}\\)[0-9a-f]*/\\1/g' | sort -u"
-)
-# Lines of the kernel log: the driver's, and those that refuse a module without naming it.
-_KERNEL_LINES = "(?i)NVRM|Xid|nouveau|nvidia|module with un|unsigned module"
-# Debian's module is called nvidia-current.
-_MODINFO = "modinfo nvidia 2>/dev/null || modinfo nvidia-current 2>/dev/null || modinfo nvidia"
-_NEWEST = (
-    "k=$(ls -d /lib/modules/*/modules.dep | sort -V | tail -n 1); k=${k%/modules.dep}; k=${k##*/};"
-    ' [ -n "$k" ] || exit 1; echo "kernel: $k";'
-    ' modinfo -k "$k" nvidia 2>/dev/null || modinfo -k "$k" nvidia-current'
-)
-# A card that is gone reads as ff only; sysfs keeps the revision that it had, so the bus itself is asked.
-_PCI_CONFIG = (
-    'for d in /sys/bus/pci/devices/*; do [ -r "$d/vendor" ] || continue; read -r v < "$d/vendor";'
-    ' [ "$v" = 0x10de ] || continue; echo "${d##*/}$(od -An -tx1 -N16 "$d/config")"; done; true'
-)
-# Who holds the package manager's locks: the kernel lists them by inode; the open files tell whether it is so.
-_LOCKS = (
-    "for f in /var/lib/dpkg/lock-frontend /var/lib/dpkg/lock /var/lib/apt/lists/lock"
-    " /var/cache/apt/archives/lock /var/lib/rpm/.rpm.lock /usr/lib/sysimage/rpm/.rpm.lock; do"
-    ' [ -e "$f" ] || continue; i=$(ls -di "$f"); i=${i%%/*}; i=$(echo $i);'
-    " while read -r _ kind _ _ pid where _; do"
-    ' [ "$kind" != "->" ] && [ "${where##*:}" = "$i" ] || continue;'
-    ' ls -l "/proc/$pid/fd" >/dev/null 2>&1 && { ls -l "/proc/$pid/fd" | grep -q " -> $f" || continue; };'
-    ' name=; [ -r "/proc/$pid/comm" ] && read -r name < "/proc/$pid/comm"; echo "$f $pid $name";'
-    " done < /proc/locks; done; true"
-)
 # What drivers of before 2022 do not know is left out.
 _OLD_FIELDS = tuple(field for field in QUERY_FIELDS if field != "compute_cap")
 
@@ -330,15 +300,15 @@ def _machine_commands() -> list[Spec]:
     drivers = ("nvidia-*", "libnvidia-*", "libcuda1", "cuda-drivers*", "linux-modules-nvidia-*")
     return [
         _command("uname", "uname", "-a"),
-        _shell("modinfo-nvidia", _MODINFO, needs=["modinfo"]),
-        _shell("modinfo-newest", _NEWEST, needs=["modinfo"]),
+        _shell("modinfo-nvidia", MODINFO, needs=["modinfo"]),
+        _shell("modinfo-newest", NEWEST, needs=["modinfo"]),
         _command("dkms-status", "dkms", "status"),
         _command("mokutil-sb", "mokutil", "--sb-state"),
-        _command("dmesg-nvidia", "dmesg", lines=_KERNEL_LINES, size=65536),
+        _command("dmesg-nvidia", "dmesg", lines=KERNEL_LINES, size=65536),
         _command(
             "journal-nvidia",
             *("journalctl", "-k", "-b", "--no-pager", "-o", "short"),
-            lines=_KERNEL_LINES,
+            lines=KERNEL_LINES,
             size=65536,
             if_failed="dmesg-nvidia",
         ),
@@ -347,8 +317,8 @@ def _machine_commands() -> list[Spec]:
             *("journalctl", "-b", "-u", "systemd-modules-load", "-o", "cat", "-n", "50", "--no-pager"),
             lines="(?i)nvidia",
         ),
-        _shell("pci-config", _PCI_CONFIG),
-        _shell("package-locks", _LOCKS),
+        _shell("pci-config", PCI_CONFIG),
+        _shell("package-locks", LOCKS),
         _command("cloud-init-status", "cloud-init", "status", "--long"),
         _command("nvidia-ctk-version", "nvidia-ctk", "--version"),
         _command("nvidia-cdi-list", "nvidia-ctk", "cdi", "list"),

@@ -87,7 +87,7 @@ class Gpu:
 
     bus: str | None
     body: str
-    leaves: Mapping[str, str]
+    leaves: dict[str, str]
 
 
 def parse_xml(text: str) -> tuple[Card, ...]:
@@ -115,7 +115,7 @@ def xml_gpus(text: str) -> tuple[Gpu, ...]:
     return tuple(Gpu(_bus(attributes), body, _leaves(body)) for attributes, body in found)
 
 
-def xml_cards(text: str) -> tuple[tuple[str, Mapping[str, str]], ...]:
+def xml_cards(text: str) -> tuple[tuple[str, dict[str, str]], ...]:
     """Return each card's address, and what its elements hold."""
     return tuple((gpu.bus or "?", gpu.leaves) for gpu in xml_gpus(text))
 
