@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.applies import no_cdi
+from verify.checks.check import Verdict, count, failed, not_recorded, passed, warned
 from verify.compat.engine import has_cdi
 from verify.compat.toolkit import schema_needs
 from verify.facts.cdi import CDI_KIND
@@ -27,9 +28,7 @@ def cdi_spec(state: State) -> Verdict:
     """Whether a CDI specification describes the cards, and names nothing that is gone."""
     toolkit, engine = state.toolkit, state.engine.version
     if engine and not has_cdi(engine):
-        return not_applicable(
-            f"engine older than 25 ({engine}): it does not know CDI", state.engine.evidence[:1]
-        )
+        return no_cdi(engine, state.engine.evidence[:1])
     if toolkit.specs is None:
         return not_recorded("/etc/cdi and /var/run/cdi")
     named = [spec for spec in toolkit.specs if spec.devices]

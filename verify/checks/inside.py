@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks.applies import STAND_IN
 from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda_errors import CudaError, cuda_error, number_in
 from verify.facts.inside import SHM
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
 ENOUGH_SHM = 1 << 30
 _BETWEEN = (Layer.RUNTIME, Layer.CONTAINER)
-_STAND_IN = "not applicable: the card is a stand-in, there is no CUDA behind it"
 _NOT_READY = 802
 _OF_THE_HOST = (_NOT_READY, 803, 804)
 _KERNEL_LOG = "dmesg | grep -i -e nvrm -e xid | tail  # on the host"
@@ -26,7 +26,7 @@ def capabilities(state: State) -> Verdict:
     """Whether libcuda is mounted: nvidia-smi does without it, and nothing else does."""
     inside = state.container.inside
     if state.container.simulated and state.container.host_libcuda is False:
-        return not_applicable(_STAND_IN)
+        return not_applicable(STAND_IN)
     if not inside.asked and not inside.cuda_missing:
         return not_recorded("libcuda in the container")
     evidence = (*inside.evidence, *inside.smi_evidence)
@@ -76,7 +76,7 @@ def cuda(state: State) -> Verdict:
     """Whether CUDA starts: cuInit of the driver API, told apart by its number."""
     inside, torch = state.container.inside, state.container.framework
     if state.container.simulated:
-        return not_applicable(_STAND_IN)
+        return not_applicable(STAND_IN)
     if inside.stuck:
         return failed(
             f"CUDA does not start: {inside.stuck}",

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed, warned
+from verify.checks.applies import no_linux_module
+from verify.checks.check import Check, Verdict, failed, not_recorded, passed, warned
 from verify.checks.module_build import built
 from verify.checks.module_owner import owner
 from verify.checks.module_signed import signed
@@ -39,9 +40,7 @@ def loaded(state: State) -> Verdict:
     """Whether the nvidia module is loaded, and which version."""
     module = state.module
     if state.host.wsl:
-        return not_applicable(
-            "not applicable: under WSL the Windows driver has no Linux module", state.host.evidence
-        )
+        return no_linux_module(state)
     if module.loaded is None:
         return not_recorded("/proc/driver/nvidia/version, /sys/module/nvidia/version, /proc/modules")
     if module.loaded:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from verify.checks.applies import no_linux_module
 from verify.checks.check import Verdict, failed, not_applicable, not_recorded, passed, warned
 from verify.facts.build import kernel_order, newest
 from verify.findings import Layer
@@ -20,9 +21,7 @@ _HEADERS = "apt-get install linux-headers-{kernel} && dkms autoinstall -k {kerne
 def elsewhere(state: State) -> Verdict | None:
     """Say that the kernel is not this machine's to fill: WSL's, or the provider's of a container."""
     if state.host.wsl:
-        return not_applicable(
-            "not applicable: under WSL the Windows driver has no Linux module", state.host.evidence
-        )
+        return no_linux_module(state)
     if state.host.container and not state.module.loaded:
         return not_applicable(
             f"not applicable: the kernel of this {state.host.container} container is the provider's",

@@ -13,6 +13,7 @@ from verify.facts.version import Version
 if TYPE_CHECKING:
     from verify.facts.state import State
 
+VERSIONS = "the versions of the toolkit's four packages"
 _FOREIGN = (
     (re.compile(r"pop\d|~pop|\.pop"), "System76"),
     (re.compile(r"lambda"), "Lambda"),
@@ -42,7 +43,7 @@ def origin(state: State) -> Verdict:
     """Whether they are NVIDIA's own, beside nothing obsolete, and stay of one version at the next upgrade."""
     toolkit = state.toolkit
     if toolkit.packages is None or not (toolkit.packages or toolkit.obsolete):
-        return not_recorded("the versions of the toolkit's four packages")
+        return not_recorded(VERSIONS)
     if toolkit.obsolete:
         names = " ".join(row.split()[0] for row in toolkit.obsolete)
         return warned(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks.applies import no_cdi
 from verify.checks.cgroups import daemon_reload, no_cgroups
 from verify.checks.check import Check, Verdict, failed, not_applicable, not_recorded, passed
 from verify.checks.mode import mode
@@ -94,7 +95,7 @@ def cdi_enabled(state: State) -> Verdict:
         return not_recorded("docker info")
     evidence = (f"docker-info: ServerVersion {engine.version}, CDISpecDirs {list(engine.cdi_dirs or ())}",)
     if not has_cdi(engine.version):
-        return not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI", evidence)
+        return no_cdi(engine.version, evidence)
     if engine.cdi_dirs:
         return passed(
             f"engine {engine.version} reads CDI devices from {', '.join(engine.cdi_dirs)}", evidence

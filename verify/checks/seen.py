@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks.applies import STAND_IN
 from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.compat.cuda import minimum_driver
 from verify.compat.cuda_errors import number_in
@@ -32,7 +33,7 @@ def compat(state: State) -> Verdict:
     newer = ours is not None and host.cuda is not None and ours > host.cuda
     refused = NOT_SUPPORTED in (inside.init, *map(number_in, state.container.framework.reasons))
     if state.container.simulated:
-        return not_applicable("not applicable: the card is a stand-in, there is no CUDA behind it")
+        return not_applicable(STAND_IN)
     if not (in_path or newer or refused):
         if inside.library is None and (ours is None or host.cuda is None):
             return not_recorded("CUDA's version in the container and on the host")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verify.checks.cdi import cdi_spec
 from verify.checks.check import Check, Verdict, failed, not_recorded, passed, warned
-from verify.checks.packages import held, origin
+from verify.checks.packages import VERSIONS, held, origin
 from verify.compat.toolkit import SAFE_FLOOR, SAFE_FLOOR_SOURCE, cves, field_bug
 from verify.facts.toolkit import PACKAGES
 
@@ -24,7 +24,7 @@ def installed(state: State) -> Verdict:
     """Whether all four packages are there."""
     toolkit = state.toolkit
     if toolkit.packages is None:
-        return not_recorded("the versions of the toolkit's four packages")
+        return not_recorded(VERSIONS)
     missing = [name for name in PACKAGES if name not in toolkit.packages]
     if missing:
         stuck = [name for name in toolkit.held or () if name in toolkit.packages]
@@ -42,7 +42,7 @@ def one_version(state: State) -> Verdict:
     """Whether they are of one version: from 1.18 on they must match exactly."""
     toolkit = state.toolkit
     if not toolkit.packages:
-        return not_recorded("the versions of the toolkit's four packages")
+        return not_recorded(VERSIONS)
     versions = sorted(set(toolkit.packages.values()))
     if len(versions) > 1:
         listed = ", ".join(f"{name} {version}" for name, version in toolkit.packages.items())
@@ -65,7 +65,7 @@ def safe_version(state: State) -> Verdict:
     """Whether the oldest of them is free of known holes."""
     versions = state.toolkit.versions
     if not versions:
-        return not_recorded("the versions of the toolkit's four packages")
+        return not_recorded(VERSIONS)
     oldest = min(versions.values())
     if oldest < SAFE_FLOOR:
         names = ", ".join(cves(oldest)) or "known holes"
@@ -84,7 +84,7 @@ def known_fault(state: State) -> Verdict:
     """Whether the version is safe and yet known to break something: a warning."""
     versions = sorted(set(state.toolkit.versions.values()))
     if not versions:
-        return not_recorded("the versions of the toolkit's four packages")
+        return not_recorded(VERSIONS)
     for version in versions:
         bug = field_bug(version)
         if bug:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.checks.applies import no_cdi
 from verify.checks.causes import cause
 from verify.checks.check import Verdict, count, failed, not_applicable, not_recorded, passed, warned
 from verify.checks.device_driver import no_device_driver
@@ -25,6 +26,9 @@ FORMS = {
     "run-cdi": "--device nvidia.com/gpu=all",
     "run-cdi-first": "--device nvidia.com/gpu=0",
 }
+_NO_DEFAULT = (
+    'take "default-runtime" out of /etc/docker/daemon.json and restart Docker, unless you rely on it'
+)
 EVERY_CONTAINER = "every container gets every card, also those that did not ask"
 
 
@@ -83,7 +87,7 @@ def gives_none(state: State) -> Verdict:
         return warned(
             f"a container that did not ask sees {count(len(run.cards), 'card')}: runtime "
             f"{state.engine.default_runtime} is the default, so {EVERY_CONTAINER}",
-            'take "default-runtime" out of /etc/docker/daemon.json and restart Docker, unless you rely on it',
+            _NO_DEFAULT,
             evidence,
         )
     if run.cards:
@@ -100,7 +104,7 @@ def gives_none(state: State) -> Verdict:
         return warned(
             f"runtime {state.engine.default_runtime} is the default: {EVERY_CONTAINER} "
             "whose image sets NVIDIA_VISIBLE_DEVICES; this image's did not",
-            'take "default-runtime" out of /etc/docker/daemon.json and restart Docker, unless you rely on it',
+            _NO_DEFAULT,
             evidence,
         )
     return passed("a container that does not ask for a card sees 0", evidence)
@@ -110,7 +114,7 @@ def _run(name: str, state: State) -> tuple[Run | None, Verdict]:
     """Return the container, or None; the verdict holds where it saw no card."""
     engine, run = state.engine, state.runs.get(name)
     if "cdi" in name and engine.version and not has_cdi(engine.version):
-        return None, not_applicable(f"engine older than 25 ({engine.version}): it does not know CDI")
+        return None, no_cdi(engine.version)
     if "runtime" in name and cdi_alone(state):
         return None, not_applicable(
             "not applicable: this engine gives cards by CDI, no runtime nvidia is registered"
