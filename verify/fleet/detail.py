@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from verify.fleet.member import FleetHost
 
 _LONGEST = 180
+_WHERE = {"container": "as it ran in a container", "host": "as it ran on the host itself"}
 
 
 def summary(host: FleetHost) -> str:
@@ -86,7 +87,7 @@ def _smi(host: FleetHost) -> str:
         return "<h3>nvidia-smi</h3><p>not recorded</p>"
     text, where = host.smi
     # A line feed right behind <pre> is not shown: this one is ours, so that the text keeps its own.
-    return f'<h3>nvidia-smi, {safe(where)}</h3><pre class="smi" tabindex="0">\n{safe(text)}</pre>'
+    return f'<h3>nvidia-smi, {_WHERE.get(where, safe(where))}</h3><pre class="smi" tabindex="0">\n{safe(text)}</pre>'
 
 
 def _files(host: FleetHost) -> str:

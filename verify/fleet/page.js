@@ -72,11 +72,11 @@
     details.open = !details.open;
   });
 
-  table.addEventListener("toggle", event => {
-    const place = event.target.querySelector(".rest");
-    if (!event.target.open || !place || place.dataset.done) return;
+  function fill(details) {
+    const place = details.querySelector(".rest");
+    if (!details.open || !place || place.dataset.done) return;
     place.dataset.done = "yes";
-    const codes = shared.hosts[Number(event.target.dataset.h)];
+    const codes = shared.hosts[Number(details.dataset.h)];
     const list = document.createElement("ul");
     for (let k = 0; k < codes.length; k += 3) {
       const [id, status, said] = codes.slice(k, k + 3).map(code => shared.texts[code]);
@@ -87,5 +87,8 @@
       list.append(item);
     }
     place.before(list);
-  }, true);
+  }
+
+  table.addEventListener("toggle", event => fill(event.target), true);
+  for (const details of table.querySelectorAll("details[open]")) fill(details);
 })();

@@ -56,7 +56,9 @@ def prometheus(report: HostReport, documents: Mapping[str, Mapping[str, Any]]) -
     for name, samples in found.items():
         if samples:
             lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} gauge"]
-            lines += [_line(name, {"host": report.host, **labels}, value) for labels, value in samples]
+            # Two of the same name and labels would make node_exporter refuse the whole file.
+            told = {_name(name, {"host": report.host, **labels}): value for labels, value in samples[::-1]}
+            lines += [f"{sample} {_number(value)}" for sample, value in reversed(told.items())]
     return "\n".join(lines) + "\n"
 
 
@@ -106,10 +108,10 @@ def _cards(cards: Sequence[CardUsage], found: dict[str, list[Sample]]) -> None:
                 found[f"gpu_host_card_{name}"].append((label, value * unit))
 
 
-def _line(name: str, labels: Mapping[str, str], value: float) -> str:
-    """Return one sample; a text of somebody else's cannot leave its quotes or its line."""
+def _name(name: str, labels: Mapping[str, str]) -> str:
+    """Return a sample's name and labels; a text of somebody else's cannot leave its quotes or its line."""
     told = ",".join(f'{key}="{plain(text).translate(_ESCAPES)}"' for key, text in labels.items())
-    return f"{name}{{{told}}} {_number(value)}"
+    return f"{name}{{{told}}}"
 
 
 def _number(value: float) -> str:

@@ -113,7 +113,7 @@ def _cells(heads: Sequence[str], row: Sequence[str]) -> str:
 def counted(hosts: Sequence[FleetHost], drifting: int) -> str:
     """Count the hosts by how they stand, what is wrong first."""
     states = Counter(host.state for host in hosts)
-    order = sorted(states, key=lambda state: (state == "pass", state))
+    order = sorted(states, key=lambda state: (state.startswith("pass"), state))
     parts = ", ".join(f"{states[state]} {state}" for state in order)
     drift = f"; {drifting} drifting" if drifting else ""
     return f"{len(hosts)} host{'s' * (len(hosts) != 1)}: {parts}{drift}"

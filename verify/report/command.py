@@ -29,15 +29,31 @@ def add(commands: Commands) -> None:
         choices=sorted(LANGUAGES),
         help="language of race.md, race.svg and race.html (default: the one that the race was run in)",
     )
+    parser.add_argument(
+        "--lock",
+        metavar="HOST",
+        help="first write fleet.lock.json from this host, which must be proven: the others are compared with it",
+    )
+    parser.add_argument(
+        "--prometheus",
+        type=some_path,
+        metavar="DIR",
+        help="also put every host's gpu-host.prom into node_exporter's textfile folder",
+    )
     parser.add_argument("--json", action="store_true", help="a versioned document instead of the table")
 
 
 def report(options: argparse.Namespace) -> int:
     """Judge everything again, write the reports, and return the exit status."""
+    from verify.fleet.write import write_lock, write_prometheus  # noqa: PLC0415
     from verify.report.evidence import write  # noqa: PLC0415  # not loaded by the other commands
     from verify.report.terminal import print_fleet  # noqa: PLC0415
 
+    if options.lock is not None:
+        write_lock(options.source, options.lock)
     fleet = write(options.source, options.lang)
+    if options.prometheus is not None:
+        write_prometheus(options.source, options.prometheus)
     if options.json:
         print_document(fleet.document())
     else:

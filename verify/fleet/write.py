@@ -1,0 +1,39 @@
+"""What ``gpu-verify report`` writes of the whole fleet when it is asked to: the lock file, Prometheus files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verify.errors import VerifyError
+from verify.files import replace_file
+from verify.fleet.lock import LOCK, lock_of
+from verify.fleet.prometheus import FILE
+from verify.fleet.versions import versions
+from verify.report.evidence import dump, host_folders, read_host
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def write_lock(source: Path, host: str) -> None:
+    """Write the lock file from one host, which must be proven; until all of it is right, nothing is written."""
+    names = []
+    for folder in host_folders(source):
+        report, documents = read_host(folder)
+        if report.host == host:
+            replace_file(source / LOCK, dump(lock_of(report, versions(report, documents)).document()))
+            return
+        names.append(report.host)
+    raise VerifyError(f"{source} holds no host {host}: it holds {', '.join(names)}; name one of these")
+
+
+def write_prometheus(source: Path, directory: Path) -> None:
+    """Put every host's file into one folder, under its own name, for one node_exporter to serve."""
+    if not directory.is_dir():
+        raise VerifyError(
+            f"{directory} is not a folder: give the one that node_exporter reads "
+            "(--collector.textfile.directory), or make it first"
+        )
+    for folder in host_folders(source):
+        text = (folder / FILE).read_text(encoding="utf-8")
+        replace_file(directory / f"gpu-host-{folder.name}.prom", text)
