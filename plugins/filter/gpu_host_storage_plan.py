@@ -133,7 +133,6 @@ def data_root(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]
         "from": docker["root"],
         "to": target["path"],
         "config": docker["config_file"],
-        "old_mount": old["mount"],
         "running": docker["running"],
         "volume": found["path"]["given"],
         # An engine from 29 on that starts with nothing would keep its images in /var/lib/containerd.

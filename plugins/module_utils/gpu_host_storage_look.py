@@ -120,7 +120,6 @@ def docker(look, found, target):
             **old,
             # Weighed only where it may have to be copied: a big one takes its time.
             "weight": weight(root) if old["exists"] and not settled and Path(root).is_dir() else None,
-            "mount": root in {each["target"] for each in found},
             "below": [] if settled else below(found, root),
         },
         "target": {

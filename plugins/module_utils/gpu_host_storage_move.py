@@ -59,7 +59,7 @@ class Move:
         """Note what is about to be done, and what has to be there afterwards."""
         note = self.notes.settings.get("moving")
         if note is None:
-            keys = ("do", "from", "to", "old_mount", "graph", "running")
+            keys = ("do", "from", "to", "graph", "running")
             note = {**{key: self.plan[key] for key in keys}, "active": self.docker.running()}
         if self.docker.running() and self.config.root != note["to"]:
             # Also where somebody started Docker again since an earlier run was stopped.
@@ -85,7 +85,12 @@ class Move:
         run(["systemctl", "stop", UNITS[1], UNITS[0]], STOP_S)
         if self.docker.running():
             raise self.given_up("systemctl stop docker did not stop it")
-        left = below(mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8")), self.note["from"])
+        found = mounts(Path("/proc/self/mountinfo").read_text(encoding="utf-8"))
+        # Only now: while it runs, dockerd mounts its folder on itself.
+        mounted = self.note["from"] in {each["target"] for each in found}
+        self.note = {**self.note, "old_mount": mounted}
+        self.notes.note(moving=self.note)
+        left = below(found, self.note["from"])
         if left and self.note["do"] == "move":
             raise self.given_up(f"still mounted within {self.note['from']}: {', '.join(left[:5])}")
 
