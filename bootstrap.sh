@@ -248,7 +248,11 @@ if command -v flock > /dev/null && ! flock -n 9; then
   say "Waiting for another run of this script to end"
   flock -w "$wait_s" 9 || die "another run of this script is still at work after $wait_s s: \`fuser $state/lock\` names it." 2
 fi
-[ ! -s "$steps" ] || say "An earlier run did not get to its end: continuing."
+if [ -s "$steps" ]; then
+  say "An earlier run did not get to its end: continuing."
+  # Its last line may have been cut off.
+  printf '\n' >> "$steps"
+fi
 note start
 
 mode=bare

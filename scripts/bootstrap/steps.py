@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import re
 import sys
 from pathlib import Path
 
@@ -33,19 +34,16 @@ AFTER = ("race", "workload")
 START, END, INTERRUPTED = "start", "end", "interrupted"
 SECONDS_PER_HOUR = 3600
 SHOWN_S = 0.05
+NUMBER = re.compile(r"\d+(\.\d+)?")
 
 
 def read(text: str) -> list[tuple[float, str]]:
     """Return the events; a line that was cut off when a run was killed is left out."""
     found = []
     for line in text.splitlines():
-        time, tab, step = line.partition("\t")
-        try:
+        time, _, step = line.partition("\t")
+        if step in (START, END, *NAMES) and NUMBER.fullmatch(time):
             found.append((float(time), step))
-        except ValueError:
-            continue
-        if not tab or not step:
-            found.pop()
     return found
 
 
