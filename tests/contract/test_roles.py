@@ -23,7 +23,8 @@ EXPECTED_ROLES = {
     "registry_login",
 }
 TYPES: dict[str, type | tuple[type, ...]] = {
-    "str": str, "path": str, "bool": bool, "int": int, "float": (int, float), "list": list, "dict": dict, "raw": object,
+    "str": str, "path": str, "bool": bool, "int": int, "float": (int, float), "list": list, "dict": dict,
+    "raw": object,
 }  # fmt: skip
 
 each_role = pytest.mark.parametrize("role", ROLES, ids=lambda role: role.name)

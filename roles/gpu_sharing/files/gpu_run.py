@@ -361,7 +361,7 @@ def parse_holders(containers: list[dict[str, Any]], apps: str, cards: Iterable[C
             explained.add((uuid, inside))
             holders.append(as_holder(uuid, by_id[inside]))
         else:
-            what = f"process {pid} ({clean(os.path.basename(name), 40)}) outside of all containers"
+            what = f"process {pid} ({clean(os.path.basename(name), 40)}) in no container of this Docker"
             holders.append(Holder(uuid, owner_of(pid), started(pid), what, pid=pid))
     return tuple(holders)
 
