@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from verify.facts.source import cite, cite_command
+from verify.facts.engine_said import last_word, said, said_lines
 from verify.facts.version import Version
 from verify.json_values import as_list, as_object, as_text, json_object
 
@@ -16,14 +16,7 @@ if TYPE_CHECKING:
 
     from verify.recording import CommandEntry, Recording
 
-_UNREACHABLE = re.compile(
-    r"Cannot connect to the Docker daemon|Is the docker daemon running|connection refused", re.IGNORECASE
-)
-_LONGEST = 200
 _DENIED = re.compile(r"permission denied", re.IGNORECASE)
-_NO_START = re.compile(
-    r"((?:failed to start daemon|unable to configure the Docker daemon|failed to load listeners)[^\n]*)"
-)
 _PODMAN = re.compile(r"Emulate Docker CLI using podman|/podman\b")
 
 
@@ -114,9 +107,9 @@ def engine_facts(recording: Recording) -> EngineFacts:
         root=as_text(document.get("DockerRootDir")),
         containerd_images="io.containerd.snapshotter" in str(document.get("DriverStatus")),
         contexts=_contexts(recording.command("docker-context")),
-        log=_log(recording.command("docker-log")),
-        evidence=tuple(_evidence(asked, unit, socket, document)),
-        said=_said(lead),
+        log=last_word(recording.command("docker-log")),
+        evidence=tuple(said_lines(asked, unit, socket, document)),
+        said=said(lead),
     )
 
 
@@ -191,12 +184,6 @@ def _contexts(entry: CommandEntry | None) -> tuple[str, ...]:
     return tuple(str(row["Name"]) for row in rows if as_text(row.get("Name")))
 
 
-def _log(entry: CommandEntry | None) -> str | None:
-    """Return why the daemon did not start, by its own last word."""
-    lines = _NO_START.findall(entry.stdout) if entry and not entry.timed_out else []
-    return lines[-1].strip()[:_LONGEST] if lines else None
-
-
 def _properties(entry: CommandEntry | None) -> dict[str, str]:
     lines = entry.stdout.splitlines() if entry and entry.ok else []
     pairs = (line.partition("=") for line in lines if "=" in line)
@@ -212,35 +199,3 @@ def _installed(recording: Recording, unit: Mapping[str, str]) -> bool | None:
     if any(there):
         return True
     return False if unit.get("LoadState") == "not-found" else None
-
-
-def _said(entry: CommandEntry | None) -> str:
-    if entry is None:
-        return ""
-    errors = as_list((json_object(entry.stdout) or {}).get("ServerErrors"))
-    if errors:
-        return str(errors[0])[:_LONGEST]
-    lines = (entry.error or entry.stderr.strip() or entry.stdout.strip()).splitlines()
-    unreachable = (line.strip() for line in lines if _UNREACHABLE.search(line))
-    return next(unreachable, lines[0] if lines else "")[:_LONGEST]
-
-
-def _evidence(
-    asked: list[CommandEntry], unit: Mapping[str, str], socket: Mapping[str, str], info: Mapping[str, Any]
-) -> list[str]:
-    lines = []
-    for entry in asked:
-        line = None
-        if entry.name == "docker-info" and info:
-            line = f"ServerVersion {info['ServerVersion']}, DefaultRuntime {info.get('DefaultRuntime')}"
-        elif entry.name == "docker-version" and entry.ok:
-            server = as_object((json_object(entry.stdout) or {}).get("Server"))
-            line = f"Server.Version {server.get('Version')}"
-        elif not entry.missing and not entry.timed_out:
-            line = _said(entry)
-        lines.append(cite_command(entry, line))
-    if "ActiveState" in unit:
-        lines.append(cite("docker-show", f"ActiveState={unit['ActiveState']}"))
-    if "ActiveState" in socket:
-        lines.append(cite("docker-socket-show", f"ActiveState={socket['ActiveState']}"))
-    return lines
