@@ -168,7 +168,8 @@ def toolkit_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, A
     hold = settings["hold"] and toolkit["held"] != sorted(NAMES)
     exact = "" if kept else f"={version}"
     # Where all is as wanted without a file of ours, another entry serves, and needs none beside it.
-    named = differs or any(found["files"].values())
+    ours = (text for path, text in found["files"].items() if Path(path).stem == "nvidia-container-toolkit")
+    named = differs or any(ours)
     serves = named and not kept and not settings["packages_folder"]
     return {
         "refusal": "",

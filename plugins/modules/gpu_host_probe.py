@@ -37,10 +37,11 @@ options:
     type: list
     elements: str
     default: []
-  image:
-    description: An image of the running engine that is looked for; empty asks for none.
-    type: str
-    default: ""
+  images:
+    description: Names of one image of the running engine that are looked for; none asks for nothing.
+    type: list
+    elements: str
+    default: []
   epoch:
     description: The controller's clock as the task starts, in seconds; it comes back beside the host's.
     type: float
@@ -64,7 +65,7 @@ engine: {description: "Docker: client, daemon, version.", type: dict, returned: 
 driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: when asked for}
 toolkit: {description: The toolkit's programs., type: dict, returned: when asked for}
 cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
-image: {description: "If the image is there; null where nothing tells.", type: bool, returned: when asked for}
+image: {description: "If it is there, by every name; null: not known.", type: bool, returned: when asked for}
 packages: {description: Installed versions by name., type: dict, returned: always}
 files: {description: Text by path; null where unreadable., type: dict, returned: always}
 """
@@ -93,12 +94,13 @@ LOOKS = {
 SUBSETS = [*LOOKS, "cdi"]
 
 
-def image(look: Look, name: str, engine: dict) -> bool | None:
+def image(look: Look, names: list[str], engine: dict) -> bool | None:
     """Look for an image where a daemon runs anyway: the socket of one that is stopped would start it."""
     if not engine.get("active"):
         return None
-    rc, _said = look.run(["docker", "-H", "unix:///var/run/docker.sock", "image", "inspect", name], 10.0)
-    return rc == 0
+    docker = ["docker", "-H", "unix:///var/run/docker.sock"]
+    rc, said = look.run([*docker, "image", "inspect", "--format", "{{.Id}}", *names], 10.0)
+    return rc == 0 and len(set(said.split())) == 1
 
 
 def lacks(result: dict, wanted: list[str], found: dict) -> bool:
@@ -115,7 +117,7 @@ def main() -> None:
             "files": {"type": "list", "elements": "path", "default": []},
             "needed": {"type": "list", "elements": "str", "default": []},
             "names": {"type": "list", "elements": "str", "default": []},
-            "image": {"type": "str", "default": ""},
+            "images": {"type": "list", "elements": "str", "default": []},
             "epoch": {"type": "float", "default": 0.0},
         },
         supports_check_mode=True,
@@ -127,8 +129,8 @@ def main() -> None:
     result = {name: function(look) for name, function in LOOKS.items() if name in wanted}
     if "cdi" in wanted:
         result["cdi"] = cdi(look, result["driver"]["version"])
-    if module.params["image"]:
-        result["image"] = image(look, module.params["image"], result.get("engine", {}))
+    if module.params["images"]:
+        result["image"] = image(look, module.params["images"], result.get("engine", {}))
     installed = packages(look, module.params["packages"])
     if "pending" in result:
         result["pending"]["controller_epoch"] = module.params["epoch"] or None

@@ -55,7 +55,7 @@ def wanted(found: dict[str, Any], **settings: Any) -> dict[str, Any]:
                 found, {**defaults("nvidia_driver"), "require_card": own["require_card"]}
             ),
             "engine": engine_plan(found, defaults("docker_engine")),
-            "toolkit": toolkit_plan({**found, "files": {}}, defaults("nvidia_container_toolkit")),
+            "toolkit": toolkit_plan(found, defaults("nvidia_container_toolkit")),
         },
         "kernel_module": True,
         "desktop": False,

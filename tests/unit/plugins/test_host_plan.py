@@ -282,7 +282,7 @@ def test_nothing_missing_makes_it_fall_over(gone: set[tuple[str, ...]], put: Any
         if isinstance(place, dict) and drop:
             place.pop(path[-1], None)
         elif isinstance(place, dict) and put in (None, {}):
-            place[path[-1]] = put
+            place[path[-1]] = copy.deepcopy(put)
     if put is None:
         asked.pop("plans")
     made = host_plan(found, asked)
