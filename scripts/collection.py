@@ -20,6 +20,7 @@ import yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 NAME = "gpu_host.gpu_host"
+ABOUT = ROOT / "collection/about.yml"  # galaxy.yml without the version, which pyproject.toml has
 PACKED = ("roles", "plugins", "playbooks", "verify")
 BESIDE = ("LICENSE", "CHANGELOG.md", "constraints.txt", "pyproject.toml")
 # The simulated lab is the repository's own; what tests and reports of the repository need stays there too.
@@ -71,9 +72,11 @@ def lay_out(folder: Path) -> None:
             )
     for name in BESIDE:
         shutil.copy2(ROOT / name, folder / name)
-    shutil.copytree(ROOT / "collection", folder, dirs_exist_ok=True)
+    shutil.copytree(
+        ROOT / "collection", folder, ignore=shutil.ignore_patterns(ABOUT.name), dirs_exist_ok=True
+    )
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    galaxy = yaml.safe_load((ROOT / "collection/galaxy.yml").read_text(encoding="utf-8"))
+    galaxy = yaml.safe_load(ABOUT.read_text(encoding="utf-8"))
     text = yaml.safe_dump({**galaxy, "version": project["version"]}, sort_keys=False)
     (folder / "galaxy.yml").write_text(text, encoding="utf-8")
 
