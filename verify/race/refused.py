@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from verify.race.clock import Plan, Timings
 
 
-class LaneError(Exception):
+class LaneError(RuntimeError):
     """A lane gives no number; the text is a whole sentence for whoever reads the report."""
 
 
