@@ -19,8 +19,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LOCK = ROOT / "scripts/bootstrap/requirements.txt"
-# Debian 13's Python, and the libc that its wheels may be built for.
-PYTHON, NEWEST = "3.13", 41
+# Debian 13's Python, and the race image's; the newest libc that wheels may be built for.
+PYTHONS, NEWEST = ("3.13", "3.11"), 41
 WHO = ("-c", "user.name=gpu-host", "-c", "user.email=gpu-host@example.org")
 
 
@@ -45,19 +45,19 @@ def repository(folder: Path) -> None:
     (folder / "commit").write_text(run(*git, "rev-parse", "HEAD"), encoding="utf-8")
 
 
-def wheels(folder: Path) -> None:
-    """Download what the lock names, for the hosts' Python, which need not be this one."""
-    text = re.sub(
-        r"(?m)^\S+ ; python_version < .*\n(?: {4}--hash.*\n)+", "", LOCK.read_text(encoding="utf-8")
-    )
-    text = re.sub(r' ; python_version >= "[\d.]+"', "", text)
+def wheels(folder: Path, python: str) -> None:
+    """Download what the lock names, for a Python that need not be this one."""
+    other = "<" if python >= "3.12" else ">="
+    text = LOCK.read_text(encoding="utf-8")
+    text = re.sub(rf"(?m)^\S+ ; python_version {other} .*\n(?: {{4}}--hash.*\n)+", "", text)
+    text = re.sub(r' ; python_version [<>=]+ "[\d.]+"', "", text)
     platforms = [f"--platform=manylinux_2_{minor}_x86_64" for minor in range(NEWEST, 4, -1)]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as lock:
         lock.write(text)
         lock.flush()
         run(
             sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:",
-            "--require-hashes", "--python-version", PYTHON, *platforms, "--platform=manylinux2014_x86_64",
+            "--require-hashes", "--python-version", python, *platforms, "--platform=manylinux2014_x86_64",
             "-d", folder / "wheels", "-r", lock.name,
         )  # fmt: skip
 
@@ -80,7 +80,8 @@ def main(folder: Path) -> int:
     (folder / "parts.json").write_text(json.dumps(parts), encoding="utf-8")
     archive(folder / "race-image", Path(parts["race"]["dir"]))
     repository(folder)
-    wheels(folder)
+    for python in PYTHONS:
+        wheels(folder, python)
     return 0
 
 
