@@ -16,6 +16,7 @@ from verify.commands import EXIT_STATUS, OK, Parser
 from verify.compat import command as compatibility
 from verify.errors import VerifyError
 from verify.image import command as images
+from verify.offer import command as offers
 from verify.report import command as evidence
 from verify.text import plain
 
@@ -51,6 +52,7 @@ def parser() -> Parser:
     evidence.add(commands)
     compatibility.add(commands)
     images.add(commands)
+    offers.add(commands)
     return top
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -34,6 +35,7 @@ EXAMPLES = {
     "report": "gpu-verify report --from evidence/",
     "compat": "gpu-verify compat --driver 535.261.03 --card 10de:2684",
     "image": "gpu-verify image nvidia/cuda:13.0.2-base-ubuntu24.04 --recording lab-1.json",
+    "offer": "gpu-verify offer --host user@rented-1 --for train,serve --price 0.40 --out rented-1.json",
 }
 
 
@@ -70,6 +72,21 @@ def some_path(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("is empty: name a file or a folder")
     return Path(text)
+
+
+def number_between(least: float, most: float, what: str) -> Callable[[str], float]:
+    """Return what reads a number; argparse turns its error into the sentence."""
+
+    def number(text: str) -> float:
+        try:
+            read = float(text.replace(",", "."))
+        except ValueError:
+            read = math.nan
+        if not least <= read <= most:
+            raise argparse.ArgumentTypeError(f"{text} is no {what}: give a number from {least:g} to {most:g}")
+        return read
+
+    return number
 
 
 def add_command(

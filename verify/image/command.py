@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.commands import FINDINGS_FAILED, OK, add_command, print_document, some_path
+from verify.commands import FINDINGS_FAILED, OK, add_command, number_between, print_document, some_path
 from verify.errors import VerifyError
 
 if TYPE_CHECKING:
@@ -57,12 +56,15 @@ def add(commands: Commands) -> None:
     parser.add_argument("--ca-file", type=some_path, metavar="FILE", help="PEM of the registry's own CA")
     parser.add_argument(
         "--rate",
-        type=_between(*_RATES, "rate in Mbit/s"),
+        type=number_between(*_RATES, "rate in Mbit/s"),
         metavar="MBIT",
         help="how fast the host pulls, in Mbit/s",
     )
     parser.add_argument(
-        "--price", type=_between(*_PRICES, "price"), metavar="PER_HOUR", help="what the host costs an hour"
+        "--price",
+        type=number_between(*_PRICES, "price"),
+        metavar="PER_HOUR",
+        help="what the host costs an hour",
     )
     parser.add_argument("--currency", default="EUR", metavar="WORD", help="of the price (EUR)")
     parser.add_argument("--json", action="store_true", help="a versioned document instead of text")
@@ -171,16 +173,3 @@ def _content() -> dict[str, Any]:
 
     whole = manifest("host")
     return {**whole, "commands": [one for one in whole["commands"] if one["name"] in _ASKED]}
-
-
-def _between(least: float, most: float, what: str) -> Callable[[str], float]:
-    def number(text: str) -> float:
-        try:
-            read = float(text.replace(",", "."))
-        except ValueError:
-            read = math.nan
-        if not least <= read <= most:
-            raise argparse.ArgumentTypeError(f"{text} is no {what}: give a number from {least:g} to {most:g}")
-        return read
-
-    return number
