@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from verify.facts.container_kind import ContainerKind, container_kind
 from verify.facts.inside import InsideFacts, inside_facts
 from verify.facts.probe import last_object
 from verify.facts.source import cite
@@ -50,6 +51,8 @@ class OfferFacts:
     """Everything that the questions look at."""
 
     state: State
+    container: ContainerKind | None
+    """The kind of container that this is; None on a machine, a simulated one too."""
     host: Host
     inside: InsideFacts
     tries: Tries
@@ -71,6 +74,7 @@ def offer_facts(recording: Recording) -> OfferFacts:
     seen = state(recording, None, None)
     return OfferFacts(
         state=seen,
+        container=container_kind(_real(recording)),
         host=host(recording),
         inside=inside_facts(recording),
         tries=_tries(answer, simulated=recording.simulated),
@@ -82,6 +86,11 @@ def offer_facts(recording: Recording) -> OfferFacts:
         metadata=asked or None,
         simulated=recording.simulated,
     )
+
+
+def _real(recording: Recording) -> Recording:
+    """Return a simulated card's recording as another: the machine around the card is a real one."""
+    return Recording.from_document({**recording.document, "simulated": False})
 
 
 def _tries(answer: Mapping[str, object], *, simulated: bool) -> Tries:
@@ -98,6 +107,7 @@ def _tries(answer: Mapping[str, object], *, simulated: bool) -> Tries:
 
 def cite_step(entry: CommandEntry, line: str | None = None) -> str:
     """Cite a step of the tries: the line given, else how it ended and the last thing it said."""
-    said = [text.strip() for text in entry.said.splitlines() if text.strip()]
+    told = entry.stdout if entry.ok and entry.stdout.strip() else entry.said
+    said = [text.strip() for text in told.splitlines() if text.strip()]
     words = line if line is not None else entry.ended + (f": {said[-1]}" if said else "")
     return cite(TRIES, f"{entry.name} {words}")

@@ -104,7 +104,8 @@ def _survival(
     """Say what the marker of an earlier run proves: that the data is there, or that it went."""
     mine = markers.get(path, {})
     then = _identity(mine)
-    if then is not None and now is not None and then != now:
+    again = then is not None and now is not None and then != now
+    if again and kind != "overlay":
         return Survival.YES, f"the marker of {mine.get('at')} is there, and the machine started since"
     for other, marker in markers.items():
         named = path in [str(one) for one in as_list(marker.get("mounts"))]
@@ -116,7 +117,8 @@ def _survival(
                 f"{other} still has the marker of {marker.get('at')} that names it; here it is gone",
             )
     if kind == "overlay":
-        return Survival.LAYER, "the layer of a container, which goes when the container is made anew"
+        kept = "its marker outlived a restart, and yet it is " if again else ""
+        return Survival.LAYER, f"{kept}the layer of a container, which goes when the container is made anew"
     if mine:
         return Survival.UNKNOWN, f"the marker of {mine.get('at')} is there; nothing was restarted since"
     return Survival.UNKNOWN, "no marker of an earlier run"

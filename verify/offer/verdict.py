@@ -68,11 +68,18 @@ def _needs(use: Use, by_id: Mapping[str, Answer], offer: OfferFacts) -> list[Ans
     elif kind(offer) is Kind.CONTAINER:
         # The container is the workload: it needs no Docker, but the card.
         names = ["cards", "driver"] if use is Use.TRAIN else ["cards", "driver", "image"]
+    elif _bare(use, offer):
+        names = ["driver"]
     else:
         names = ["image", "cards", "driver"]
     needed = [by_id[name] for name in names]
     mine = by_id.get("your-image")
     return [*needed, mine] if mine is not None and use in (Use.TRAIN, Use.SERVE, Use.CI) else needed
+
+
+def _bare(use: Use, offer: OfferFacts) -> bool:
+    """Whether one trains on the machine itself: its card answers, and there is no Docker yet."""
+    return use is Use.TRAIN and kind(offer) is Kind.MACHINE and offer.state.driver.answers
 
 
 def _verdict(use: Use, by_id: Mapping[str, Answer], offer: OfferFacts) -> Verdict:
@@ -86,7 +93,7 @@ def _verdict(use: Use, by_id: Mapping[str, Answer], offer: OfferFacts) -> Verdic
 
 
 def _buts(use: Use, by_id: Mapping[str, Answer], offer: OfferFacts) -> list[str]:
-    said = []
+    said = ["on the machine itself: there is no Docker yet"] if _bare(use, offer) else []
     spot = interruption(offer.metadata)
     if use in (Use.TRAIN, Use.SERVE) and (spot.spot or spot.soon):
         said.append("it may be taken away at any time: keep checkpoints")

@@ -40,9 +40,14 @@ def kind(offer: OfferFacts) -> Kind:
         return Kind.DENIED
     if engine.client or engine.daemon_installed:
         return Kind.SILENT
-    if host.container:
+    if offer.container:
         return Kind.CONTAINER
     return Kind.MACHINE if host.kernel or host.os_id else Kind.UNKNOWN
+
+
+def where(offer: OfferFacts) -> tuple[str, ...]:
+    """Return the lines that show what kind of machine this is."""
+    return (offer.container.evidence,) if offer.container else offer.state.host.evidence
 
 
 def absent(offer: OfferFacts) -> str | None:
@@ -63,7 +68,7 @@ def remedy(offer: OfferFacts) -> str:
 def daemon(offer: OfferFacts) -> Answer:
     """Answer which daemon there is."""
     word, summary, todo = _judged(offer)
-    evidence = (*offer.state.engine.evidence, *offer.state.host.evidence)
+    evidence = (*offer.state.engine.evidence, *where(offer))
     if word is not Word.UNKNOWN and not evidence:
         word, summary, todo = Word.UNKNOWN, "what there is of Docker was not recorded", TRY
     return Answer("daemon", 2, "a real Docker daemon", word, kind(offer).value, summary, todo, evidence)
@@ -74,7 +79,8 @@ def _judged(  # noqa: PLR0911  # one a kind
 ) -> tuple[Word, str, str | None]:
     engine, host = offer.state.engine, offer.state.host
     version = f"Docker {engine.version}" if engine.version else "Docker"
-    inside = f", inside a {host.container} container" if host.container else ""
+    named = offer.container.container if offer.container else ""
+    inside = f", inside a {named} container" if named else ""
     match kind(offer):
         case Kind.ROOT:
             others = {Stranger.DESKTOP: ", Docker Desktop's", Stranger.SNAP: ", installed as a snap"}
@@ -98,7 +104,7 @@ def _judged(  # noqa: PLR0911  # one a kind
         case Kind.CONTAINER:
             return (
                 Word.NO,
-                f"only a container ({host.container}) that looks like a machine: no Docker in it",
+                f"only a container ({named}) that looks like a machine: no Docker in it",
                 RENT,
             )
         case Kind.MACHINE:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from verify.offer.answer import Answer, Word
 from verify.offer.facts import cite_step
-from verify.offer.questions.daemon import INSTALL, TRY, Kind, kind
+from verify.offer.questions.daemon import INSTALL, TRY, Kind, kind, where
 
 if TYPE_CHECKING:
     from verify.offer.facts import OfferFacts
@@ -39,7 +39,7 @@ def custom_image(offer: OfferFacts) -> Answer:
         )
     if runs:
         return said(Word.YES, "any image", f"a container of {state.image.name} ran", None, runs[0].evidence)
-    evidence = (*state.engine.evidence, *state.host.evidence)
+    evidence = (*state.engine.evidence, *where(offer))
     found = kind(offer)
     if found is Kind.MACHINE and evidence:
         return said(

@@ -42,7 +42,7 @@ def volumes(offer: OfferFacts) -> Answer:
         )
     lost = [place.path for place in places if place.survival is Survival.NO]
     layers = [place for place in places if place.survival is Survival.LAYER]
-    if len(lost) + len(layers) == len(places) and offer.state.host.container:
+    if len(lost) + len(layers) == len(places) and offer.container:
         summary = (
             f"no volume is mounted: {_named(tuple(layers))} is the container's own layer, and goes with it"
         )
