@@ -87,7 +87,8 @@ def _smi(host: FleetHost) -> str:
         return "<h3>nvidia-smi</h3><p>not recorded</p>"
     text, where = host.smi
     # A line feed right behind <pre> is not shown: this one is ours, so that the text keeps its own.
-    return f'<h3>nvidia-smi, {_WHERE.get(where, safe(where))}</h3><pre class="smi" tabindex="0">\n{safe(text)}</pre>'
+    heading = f"<h3>nvidia-smi, {_WHERE.get(where, safe(where))}</h3>"
+    return f'{heading}<pre class="smi" tabindex="0">\n{safe(text)}</pre>'
 
 
 def _files(host: FleetHost) -> str:

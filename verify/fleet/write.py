@@ -1,4 +1,4 @@
-"""What ``gpu-verify report`` writes of the whole fleet when it is asked to: the lock file, Prometheus files."""
+"""What ``gpu-verify report`` writes of a fleet when asked to: the lock file, files for Prometheus."""
 
 from __future__ import annotations
 
@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+_LISTED = 12
+
+
 def write_lock(source: Path, host: str) -> None:
-    """Write the lock file from one host, which must be proven; until all of it is right, nothing is written."""
+    """Write the lock file from one host, which must be proven."""
     names = []
     for folder in host_folders(source):
         report, documents = read_host(folder)
@@ -24,7 +27,9 @@ def write_lock(source: Path, host: str) -> None:
             replace_file(source / LOCK, dump(lock_of(report, versions(report, documents)).document()))
             return
         names.append(report.host)
-    raise VerifyError(f"{source} holds no host {host}: it holds {', '.join(names)}; name one of these")
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    known = f"{', '.join(names[:_LISTED])}{more}"
+    raise VerifyError(f"{source} holds no host {host}: it holds {known}; name one of these")
 
 
 def write_prometheus(source: Path, directory: Path) -> None:

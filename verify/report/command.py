@@ -32,7 +32,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--lock",
         metavar="HOST",
-        help="first write fleet.lock.json from this host, which must be proven: the others are compared with it",
+        help="first write fleet.lock.json from this host, which must be proven; all are compared with it",
     )
     parser.add_argument(
         "--prometheus",
