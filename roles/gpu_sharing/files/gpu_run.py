@@ -208,14 +208,22 @@ class Asked:
         try:
             self.out, said = self.process.communicate(timeout=max(0.05, deadline - time.monotonic()))
         except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process = None  # not waited for: it may hang in the kernel
+            self.abandon(self.process)
             self.problem = f"{self.name} does not answer"
             return self
         self.status = self.process.returncode
         if self.status:
             self.problem = reason(self.name, self.status, said or self.out)
         return self
+
+    def abandon(self, process: subprocess.Popen[str]) -> None:
+        """Kill it, and do not wait for what hangs in the kernel."""
+        process.kill()
+        for stream in (process.stdout, process.stderr):
+            if stream:
+                stream.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(0.1)
 
 
 def reason(name: str, status: int, said: str) -> str:

@@ -81,7 +81,7 @@ ALPHA = {"users": ["u1"], "cards": [0]}
 REFUSALS: dict[str, tuple[dict[str, Any], str]] = {
     "gone": ({"cards": listed((B, 1, "")), "before": plan()["document"]}, f"was {A} (Card (simulated), at"),
     "unknown": ({"pairs": {"alpha": {"users": ["u1"], "cards": [7]}}}, "asks for card 7, which"),
-    "two pairs": ({"pairs": {"alpha": ALPHA, "beta": {**ALPHA, "cards": [1]}}}, "User u1 is in pair alpha and"),
+    "two pairs": ({"pairs": {"alpha": ALPHA, "beta": {**ALPHA, "cards": [1]}}}, "User u1 is in pair alpha"),
     "no such user": ({"pairs": {"alpha": {"users": ["zoe"], "cards": [0]}}}, "There is no user zoe"),
     "one card": (
         {"pairs": {"alpha": ALPHA, "beta": {"users": ["u2"], "cards": [0]}}},
