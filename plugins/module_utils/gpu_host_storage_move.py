@@ -199,6 +199,7 @@ class Move:
         else:
             self.config.put_back()
         self.notes.forget("data_root")
+        self.notes.disown(str(self.config.path))
         run(["systemctl", "stop", UNITS[1], UNITS[0]], STOP_S)
         if self.note["do"] == "move":
             Path(self.note["to"]).rename(f"{self.note['to']}.part")

@@ -39,6 +39,12 @@ class Notes:
         """Take one note out."""
         self.keep(settle(self.document, self.role, setting))
 
+    def disown(self, file):
+        """Take one file out: it is as if it had never been ours."""
+        owned = entry(self.document, self.role)
+        owned["files"] = [name for name in owned["files"] if name != file]
+        self.keep({**self.document, "roles": {**self.document["roles"], self.role: owned}})
+
     def owned_elsewhere(self, file):
         """Tell whether another role brought a file."""
         return any(file in owned.get("files", []) for owned in self.document["roles"].values())
