@@ -174,7 +174,8 @@ play() {
   playbook=$1
   shift
   # The last inventory wins: this machine is reached without a connection, whatever a group says.
-  GPU_HOST_STEPS="$PWD/$steps" ANSIBLE_CONFIG="$PWD/ansible.cfg" ANSIBLE_CALLBACK_PLUGINS="$PWD/plugins/callback" \
+  # Without a copy of what each module was told in the system's log.
+  ANSIBLE_NO_TARGET_SYSLOG=1 GPU_HOST_STEPS="$PWD/$steps" ANSIBLE_CONFIG="$PWD/ansible.cfg" ANSIBLE_CALLBACK_PLUGINS="$PWD/plugins/callback" \
     ANSIBLE_CALLBACKS_ENABLED=gpu_host_steps "$venv/bin/ansible-playbook" ${inventory:+-i "$inventory"} -i "$state/hosts.json" \
     --limit "$name,localhost" ${ask:+"$ask"} "playbooks/$playbook.yml" "$@"
 }

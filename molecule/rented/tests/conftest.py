@@ -75,7 +75,10 @@ def second(first: First) -> Second:  # noqa: ARG001 - the first has to have been
     instance.replace()
     instance.prepare()
     example = instance.EXAMPLES / "ansible-pull"
+    # The same cloud-init, with nothing to do: what it does to every system is no difference.
+    instance.write(f"{instance.SEED}/user-data", "#cloud-config\n{}\n", "0600")
     instance.sh(
+        "DEBIAN_FRONTEND=noninteractive apt-get install -y -qq git python3-venv > /dev/null\n"
         f"git clone -q {instance.REPOSITORY} {instance.CLONE}\n"
         f"git -C {instance.CLONE} checkout -q --detach {instance.commit()}\n"
     )

@@ -29,7 +29,7 @@ PIP = "PIP_NO_INDEX=1\nPIP_FIND_LINKS=/srv/wheels\n"
 PROVIDER = f"""
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-apt-get install -y -qq --no-install-recommends cloud-init git python3-venv > /dev/null
+apt-get install -y -qq --no-install-recommends cloud-init > /dev/null
 mkdir -p {SEED}
 printf 'network: {{config: disabled}}\\n' > {SEED}/network-config
 printf 'instance-id: %s\\n' "$(cat /proc/sys/kernel/random/uuid)" > {SEED}/meta-data
@@ -118,8 +118,6 @@ def user_data() -> str:
 def prepare() -> None:
     """What the provider did, and what the user keeps on the volume."""
     sh(PROVIDER)
-    if not (lab.ROOT / "roles/gpu_storage").exists():
-        write("/etc/docker/daemon.json", json.dumps({"data-root": f"{PERSIST}/docker"}))
     sh(f"mkdir -p {PERSIST}/train {PERSIST}/checkpoints; chown 1000:1000 {PERSIST}/checkpoints")
     write(f"{PERSIST}/train/train.py", (HERE / "files/train.py").read_text(encoding="utf-8"))
 
