@@ -92,10 +92,11 @@ def _legend() -> str:
         Status.SKIP: "skipped: nobody looked, or there is no such thing here",
     }
     items = [
-        f'<li><b class="{status.value} mark">{LETTERS[status]}</b> {said}' for status, said in words.items()
+        f'<li><b class="{status.value} mark">{LETTERS[status]}</b> {said}</li>'
+        for status, said in words.items()
     ]
-    items.insert(3, '<li><b class="expected mark">E</b> fails, as was said before')
-    items.append("<li><b>≠</b> drifts from the others, or from the lock file")
+    items.insert(3, '<li><b class="expected mark">E</b> fails, as was said before</li>')
+    items.append("<li><b>≠</b> drifts from the others, or from the lock file</li>")
     return f'<ul class="legend" aria-label="What the marks mean">{"".join(items)}</ul>'
 
 

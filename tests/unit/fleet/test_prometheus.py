@@ -51,8 +51,7 @@ def test_a_healthy_card_is_read_whole() -> None:
 def test_what_a_card_does_not_tell_is_absent_and_never_0() -> None:
     told = ["0", "NVIDIA T", "GPU-1", "0:1:0.0", "580.1"]
     missing = ["[N/A]", "N/A", "[Not Supported]", "ERR!", "[Unknown Error]", "[N/A]"]
-    query = ", ".join([*told, *missing, *["[N/A]"] * (len(QUERY_FIELDS) - 11)]) + "
-"
+    query = ", ".join([*told, *missing, *["[N/A]"] * (len(QUERY_FIELDS) - 11)]) + "\n"
     found = of(host=recording("host", nvidia_smi_query={"rc": 0, "stdout": query}))
     assert {name for name in found if name.startswith("gpu_host_card_")} == {"gpu_host_card_info"}
 
@@ -112,8 +111,7 @@ def test_a_hostile_name_stays_inside_its_label(name: str) -> None:
 
 
 def test_two_cards_of_one_index_are_not_the_same_sample_twice() -> None:
-    row = "0, NVIDIA T, GPU-{0}, 0:{0}:0.0, 580.1, 10, 1, {0}0, 40, 20, 30" + ", [N/A]" * 5 + "
-"
+    row = "0, NVIDIA T, GPU-{0}, 0:{0}:0.0, 580.1, 10, 1, {0}0, 40, 20, 30" + ", [N/A]" * 5 + "\n"
     query = row.format(5) + row.format(6)
     found = of(host=recording("host", nvidia_smi_query={"rc": 0, "stdout": query}))
     assert found["gpu_host_card_utilization_ratio"] == {labels(card="0"): 0.5}
