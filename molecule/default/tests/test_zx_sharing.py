@@ -1,6 +1,6 @@
 """Cards for pairs: real containers on two simulated cards, given by gpu-run to four users.
 
-Named to run after what looks at the proven host and before what breaks and removes it; it takes back what it brought.
+Named to run after what looks at the proven host and before what breaks it; it takes back what it brought.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def test_two_hundred_attempts_and_never_two_containers_on_a_card(host: Host) -> 
     )
     events = "docker events --filter type=container --filter label=gpu-host.card --format '{{json .}}'"
     said = host.check_output(
-        f"{events} > /tmp/events & watcher=$!; sleep 1; "
+        f"{events} > /root/events & watcher=$!; sleep 1; "
         f"seq 200 | xargs -P 20 -n 1 sh -c {shlex.quote(attempt)} sh; sleep 1; kill $watcher"
     )
     statuses = [line.split() for line in said.splitlines()]
@@ -133,7 +133,7 @@ def test_two_hundred_attempts_and_never_two_containers_on_a_card(host: Host) -> 
     assert {status for _, status in statuses} <= {"0", "1"}, said
     holding: dict[str, str | None] = {FIRST: None, SECOND: None}
     given = {FIRST: 0, SECOND: 0}
-    for line in host.file("/tmp/events").content_string.splitlines():
+    for line in host.file("/root/events").content_string.splitlines():
         event = json.loads(line)
         card, container = event["Actor"]["Attributes"]["gpu-host.card"], event["Actor"]["ID"]
         if event["Action"] == "start":
@@ -145,7 +145,7 @@ def test_two_hundred_attempts_and_never_two_containers_on_a_card(host: Host) -> 
             holding[card] = None
     assert min(given.values()) > 0
     assert sum(given.values()) == sum(status == "0" for _, status in statuses)
-    host.run("rm -f /tmp/events")
+    host.run("rm -f /root/events")
 
 
 def test_a_held_card_is_refused_and_the_holder_named(host: Host) -> None:
@@ -301,6 +301,18 @@ def test_gpu_who_fits_a_terminal(host: Host) -> None:
 def test_compose_s_file_names_the_card_by_uuid(host: Host) -> None:
     said = gpu_run(host, "u3", "--compose", IMAGE).stdout
     assert f'device_ids: ["{SECOND}"]' in said
+
+
+def test_by_cdi_one_gets_one_s_own_card_alone(host: Host, role: Path) -> None:
+    try:
+        assert dealt(role, gpu_sharing_way="cdi").returncode == 0
+        done = gpu_run(host, "u3", IMAGE, "nvidia-smi", "-L")
+        assert SECOND in done.stdout, done.stderr
+        assert FIRST not in done.stdout
+        started(host, "u3")
+        assert gpu_run(host, "u4", IMAGE, "true").rc == 1
+    finally:
+        assert dealt(role).returncode == 0
 
 
 def test_pairs_take_turns_only_where_that_is_allowed(host: Host, role: Path) -> None:

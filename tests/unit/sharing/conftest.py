@@ -8,7 +8,6 @@ import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -42,7 +41,7 @@ def container(**changes: Any) -> dict[str, Any]:
 class Host:
     """A host whose programs say what the test wants."""
 
-    program: ModuleType
+    program: Any
     folder: Path
 
     def says(self, program: str, script: str) -> None:
