@@ -35,10 +35,12 @@ def print_offer(offer: OfferFacts, judged: Judgement, price: Price, out: Console
     table = Table(title_justify="left", pad_edge=False)
     for heading in ("", "question", "", "what was found"):
         table.add_column(heading, overflow="fold")
+    said: set[str | None] = {None}
     for answer in judged.answers:
-        table.add_row(
-            str(answer.number), answer.question, Text(answer.word, STYLE[answer.word]), _found(answer)
-        )
+        word = Text(answer.word, STYLE[answer.word])
+        # What several answers advise is said once.
+        table.add_row(str(answer.number), answer.question, word, _found(answer, answer.remedy not in said))
+        said.add(answer.remedy)
     out.print(table)
     for place in offer.places:
         _line(out, place.path[: _LABEL - 1], _place(place))
@@ -55,9 +57,9 @@ def print_offer(offer: OfferFacts, judged: Judgement, price: Price, out: Console
         _evidence(out, judged.answers)
 
 
-def _found(answer: Answer) -> Text:
+def _found(answer: Answer, advised: bool) -> Text:  # noqa: FBT001
     text = Text(plain(answer.summary))
-    if answer.remedy:
+    if answer.remedy and advised:
         text.append(f"\n→ {plain(answer.remedy)}", style="dim")
     return text
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from verify.offer.answer import Answer, Word
 from verify.offer.interruption import interruption
 from verify.offer.questions import answers
+from verify.offer.questions.cards import cuda_refuses
 from verify.offer.questions.daemon import Kind, kind
 
 if TYPE_CHECKING:
@@ -79,7 +80,8 @@ def _needs(use: Use, by_id: Mapping[str, Answer], offer: OfferFacts) -> list[Ans
 
 def _bare(use: Use, offer: OfferFacts) -> bool:
     """Whether one trains on the machine itself: its card answers, and there is no Docker yet."""
-    return use is Use.TRAIN and kind(offer) is Kind.MACHINE and offer.state.driver.answers
+    works = offer.state.driver.answers and cuda_refuses(offer) is None
+    return use is Use.TRAIN and kind(offer) is Kind.MACHINE and works
 
 
 def _verdict(use: Use, by_id: Mapping[str, Answer], offer: OfferFacts) -> Verdict:

@@ -69,9 +69,23 @@ def _by_runs(offer: OfferFacts, found: dict[str, Run], lead: str) -> _Said:
     return Word.NO, "no way", f"no way of asking gives a container a card: {said[:200]}", todo, evidence
 
 
-def _inside(offer: OfferFacts) -> _Said:
+def cuda_refuses(offer: OfferFacts) -> str | None:
+    """Return what CUDA says where it does not open the card that is here; a simulated one has none."""
+    inside = offer.inside
+    if inside.init is not None and (inside.init == 0 or offer.simulated):
+        return None
+    if not inside.asked or (inside.init is None and inside.library_error is None):
+        return None
+    return inside.library_error or inside.word or f"cuInit says {inside.init}"
+
+
+def _inside(offer: OfferFacts) -> _Said:  # noqa: PLR0911  # one an outcome
     """Judge a container without Docker: it is the container that the card is handed to."""
     driver, inside, nodes = offer.state.driver, offer.inside, offer.state.card.nodes
+    refused = cuda_refuses(offer)
+    if driver.answers and refused:
+        summary = f"nvidia-smi answers in this container, and CUDA does not open the card: {refused[:120]}"
+        return Word.NO, "no CUDA", summary, _ASK_AGAIN, (*driver.evidence, *inside.evidence)
     if driver.answers:
         summary = f"{_count(len(driver.cards))} in this container"
         return Word.YES, "in this container", summary, None, driver.evidence
@@ -80,10 +94,8 @@ def _inside(offer: OfferFacts) -> _Said:
         summary = f"CUDA opens {opened} in this container; nvidia-smi does not answer"
         return Word.YES, "in this container", summary, None, inside.evidence
     looked = _nodes(nodes or ())
-    asked = inside.asked and (inside.init is not None or inside.library_error is not None)
-    if nodes and asked:
-        why = inside.library_error or inside.word or f"cuInit says {inside.init}"
-        summary = f"the card's device nodes are here, and CUDA does not open it: {why[:120]}"
+    if nodes and refused:
+        summary = f"the card's device nodes are here, and CUDA does not open it: {refused[:120]}"
         return Word.NO, "nodes alone", summary, _ASK_AGAIN, (*inside.evidence, *looked)
     if nodes:
         missing = "nvidia-smi is missing" if driver.recorded else "nvidia-smi was not asked"

@@ -50,7 +50,8 @@ def cuda(offer: OfferFacts) -> Answer:
     ]
     says = offer.state.driver.cuda or carried(version)
     offers = f", CUDA {says}" if says else ""
-    summary = f"driver {version}{offers}: {'; '.join(filter(None, words)) or 'older than our tables'}"
+    origin = f" ({offer.state.driver.origin})" if offer.state.driver.origin else ""
+    summary = f"driver {version}{origin}{offers}: {'; '.join(filter(None, words)) or 'older than our tables'}"
     starts = bool(by[How.RUNS] or by[How.MINOR] or by[How.FORWARD])
     value = f"{version}{f' (CUDA {says})' if says else ''}"
     if not starts:
@@ -64,7 +65,12 @@ def _span(rows: list[CudaRow]) -> str:
 
 
 def _without(offer: OfferFacts) -> Answer:
-    driver, module = offer.state.driver, offer.state.module
+    driver, module, inside = offer.state.driver, offer.state.module, offer.inside
+    if inside.init == 0 and inside.cuda is not None:
+        summary = (
+            f"CUDA {inside.cuda} opens the card: its images run, and older ones; the driver is not named"
+        )
+        return Answer(_ID, 5, _TITLE, Word.YES, f"CUDA {inside.cuda}", summary, None, inside.evidence)
     evidence = (*driver.evidence, *module.evidence)
     if driver.recorded and module.loaded is False and evidence:
         todo = "`./bootstrap.sh` installs one on a machine; in a container only the provider can"

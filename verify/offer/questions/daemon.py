@@ -139,5 +139,10 @@ def builds(offer: OfferFacts) -> Answer:
     missing, evidence = absent(offer), offer.state.engine.evidence
     if missing and evidence:
         return said(Word.NO, "no", f"{missing}: nothing builds", remedy(offer), evidence)
+    begun = tries.steps.command("build")
+    if begun is not None:
+        return said(
+            Word.UNKNOWN, "not finished", f"a build was begun and was not finished: {begun.ended}", TRY, ()
+        )
     why = f": {tries.why_not}" if tries.why_not else ""
     return said(Word.UNKNOWN, "not tried", f"no build was tried{why}", TRY, ())
