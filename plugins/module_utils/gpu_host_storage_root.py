@@ -5,18 +5,22 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 # With userns-remap everything lies one folder deeper, in one named by the ids: 100000.100000.
 ROOTS = ("", "[0-9]*.[0-9]*/")
 SHOWN = 5
 
 
-def contents(path):
+def contents(path: str) -> dict[str, Any]:
     """Count what a person would miss of a data-root."""
     root = Path(path)
     there = root.is_dir()
 
-    def count(pattern, kind):
+    def count(pattern: str, kind: Callable[[Path], bool]) -> int:
         return sum(kind(each) for place in ROOTS for each in root.glob(place + pattern)) if there else 0
 
     return {
@@ -32,12 +36,7 @@ def contents(path):
     }
 
 
-def filled(found):
-    """Tell whether there is something in a data-root that a person would miss."""
-    return any(found[kind] for kind in ("images", "containers", "volumes", "swarm"))
-
-
-def walk(path):
+def walk(path: str | Path) -> Iterator[tuple[str, os.stat_result]]:
     """Yield everything below a folder, the folder too: its place in it, and what lstat says."""
     yield "", os.lstat(path)
     waiting = [""]
@@ -51,9 +50,10 @@ def walk(path):
                     waiting.append(name)
 
 
-def weight(path):
+def weight(path: str) -> dict[str, int]:
     """Return what a folder takes on the disk, and how many inodes; what has several names counts once."""
-    total, seen = 0, set()
+    total = 0
+    seen: set[tuple[int, int]] = set()
     for _, info in walk(path):
         if (info.st_dev, info.st_ino) not in seen:
             seen.add((info.st_dev, info.st_ino))
@@ -61,7 +61,7 @@ def weight(path):
     return {"bytes": total, "inodes": len(seen)}
 
 
-def attributes(path):
+def attributes(path: Path) -> dict[str, bytes]:
     """Return the extended attributes that a copy has to have; overlay2 keeps its own in them."""
     try:
         names = os.listxattr(path, follow_symlinks=False)
@@ -70,7 +70,7 @@ def attributes(path):
     return {name: os.getxattr(path, name, follow_symlinks=False) for name in sorted(names)}
 
 
-def described(path, info):
+def described(path: Path, info: os.stat_result) -> dict[str, Any]:
     """Return what of a file has to be the same in a copy; of a folder not its size."""
     kind = stat.S_IFMT(info.st_mode)
     plain = stat.S_ISREG(info.st_mode)
@@ -87,9 +87,9 @@ def described(path, info):
     }
 
 
-def differences(old, new):
+def differences(old: str | Path, new: str | Path) -> list[str]:
     """Return where a copy differs from what it was made from, the first few places."""
-    found = []
+    found: list[str] = []
     left = {name for name, _ in walk(new)}
     for name, info in walk(old):
         if name not in left:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -317,7 +317,7 @@ def test_a_dry_run_does_nothing(host: Host) -> None:
     assert not host.owned.exists()
 
 
-CHANGES = {
+CHANGES: dict[str, Callable[[Path], object]] = {
     "is missing": lambda new: (new / "overlay2/layer/diff/link").unlink(),
     "another size": lambda new: (new / "overlay2/layer/diff/one").write_bytes(b"short"),
     "another mode": lambda new: (new / "overlay2/layer/diff/one").chmod(0o755),
