@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 from .gpu_host_daemon_files import put, read, temporary
 from .gpu_host_daemon_json import dump, indent_of, parse
@@ -15,7 +16,7 @@ STORE = "containerd-snapshotter"
 RUNTIME = "docker_nvidia_runtime"  # the other role that has keys in this file
 
 
-def with_root(document, path, root, *, graph):
+def with_root(document: dict[str, Any], path: str, root: str, *, graph: bool) -> dict[str, Any]:
     """Return the document with the data-root; ``graph``: a new engine is to keep its images there too."""
     after = {**document, "data-root": root}
     after.pop("graph", None)
@@ -25,7 +26,7 @@ def with_root(document, path, root, *, graph):
     return after
 
 
-def without_root(document, path, noted):
+def without_root(document: dict[str, Any], path: str, noted: dict[str, Any]) -> dict[str, Any]:
     """Return the document without what is ours of it; what was changed since is the user's, and stays."""
     after = dict(document)
     if after.get("data-root") == noted["set"]:

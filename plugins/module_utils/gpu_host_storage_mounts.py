@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 FIELDS = 6  # before those that a mount need not have
 
 
-def plain(field):
+def plain(field: str) -> str:
     """Return a field of the kernel's table with its octal escapes put back."""
     return re.sub(r"\\([0-7]{3})", lambda found: chr(int(found.group(1), 8)), field)
 
 
-def mounts(text):
+def mounts(text: str) -> list[dict[str, Any]]:
     """Return the mounts of /proc/self/mountinfo, in the order in which they were made."""
     found = []
     for line in text.splitlines():
@@ -32,12 +33,12 @@ def mounts(text):
     return found
 
 
-def inside(path, folder):
+def inside(path: str, folder: str) -> bool:
     """Tell whether a path is a folder, or lies in it."""
     return path == folder or path.startswith(folder.rstrip("/") + "/")
 
 
-def holding(found, path):
+def holding(found: list[dict[str, Any]], path: str) -> dict[str, Any] | None:
     """Return the mount that holds a path; of two at one place the later one counts."""
     best = None
     for mount in found:
@@ -46,12 +47,12 @@ def holding(found, path):
     return best
 
 
-def below(found, path):
+def below(found: list[dict[str, Any]], path: str) -> list[str]:
     """Return where something is mounted below a path, the path itself not counted."""
     return sorted({each["target"] for each in found if inside(each["target"], path)} - {path})
 
 
-def fstab(text):
+def fstab(text: str) -> list[dict[str, str]]:
     """Return the entries of a fstab, each with its line as it stands there."""
     entries = []
     for line in text.splitlines():
@@ -68,11 +69,11 @@ def fstab(text):
     return entries
 
 
-def with_line(text, line):
+def with_line(text: str, line: str) -> str:
     """Return a fstab with one more line."""
     return text + ("" if not text or text.endswith("\n") else "\n") + line + "\n"
 
 
-def without_line(text, line):
+def without_line(text: str, line: str) -> str:
     """Return a fstab without this very line."""
     return "".join(each for each in text.splitlines(keepends=True) if each.rstrip("\n") != line)

@@ -317,16 +317,18 @@ def test_a_dry_run_does_nothing(host: Host) -> None:
     assert not host.owned.exists()
 
 
+def relink(path: Path) -> None:
+    path.unlink()
+    path.symlink_to("x")
+
+
 CHANGES: dict[str, Callable[[Path], object]] = {
     "is missing": lambda new: (new / "overlay2/layer/diff/link").unlink(),
     "another size": lambda new: (new / "overlay2/layer/diff/one").write_bytes(b"short"),
     "another mode": lambda new: (new / "overlay2/layer/diff/one").chmod(0o755),
     "another time": lambda new: os.utime(new / "overlay2/layer/diff/one", (1, 1)),
     "only in the copy": lambda new: (new / "more").touch(),
-    "another link": lambda new: (
-        (new / "l").symlink_to("x"),
-        (new / "l").rename(new / "overlay2/layer/diff/link"),
-    ),
+    "another link": lambda new: relink(new / "overlay2/layer/diff/link"),
     "another names": lambda new: (new / "overlay2/layer/diff/other").rename(new / "x"),
     "another attributes": lambda new: os.setxattr(new / "overlay2/layer/diff/one", "user.x", b"y"),
 }
