@@ -28,7 +28,7 @@ part "race tests inside the race image" scripts/test_race.sh
 # Two tracks side by side: the second one's output is kept until it has ended, so that neither is torn.
 others() {
   scenario_log=$(mktemp)
-  for scenario in debian12 families; do
+  for scenario in debian12 families rented; do
     molecule test --scenario-name "$scenario" > "$scenario_log" 2>&1 || { cat "$scenario_log" >&2; return 1; }
     say "== molecule $scenario passed: $(grep -E '[0-9]+ passed' "$scenario_log" | tail -n 1 | tr -d '\042')"
   done
@@ -39,5 +39,5 @@ others_pid=$!
 # Whatever fails first: the other track takes its hosts away before this ends.
 trap wait EXIT
 part "molecule: Debian 13, bare to proven" molecule test --scenario-name default
-part "molecule: Debian 12; Ubuntu and Rocky by stand-ins (begun before)" wait "$others_pid"
+part "molecule: Debian 12; Ubuntu and Rocky by stand-ins; rented (begun before)" wait "$others_pid"
 part "kill points, faults, undo, module builds" scripts/harness.sh short
