@@ -26,7 +26,7 @@ def mode(found: dict[str, Any], card: dict[str, Any]) -> tuple[str, str]:
     """Return full, vendor or bare, and what that means here."""
     because = found["because"]
     if found["kind"] in BARE or not found["systemd"]:
-        no_systemd = "" if found["systemd"] else ", no systemd"
+        no_systemd = "" if found["systemd"] or "systemd" in because else ", no systemd"
         return "bare", (
             f"a container offer ({because}{no_systemd}): Docker cannot be set up here, so this verifies the "
             "machine as it is and races bare"

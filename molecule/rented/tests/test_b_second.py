@@ -14,7 +14,9 @@ from tests.harness.listing import differences, settled
 OWN = (
     r"files /etc/ssh/ssh_host_.*", r"files /etc/machine-id", r"files /etc/(gpu-host|cloud)/.*",
     r"files /opt/gpu-host.*", r"files /root(/.*)?", r"files /usr/local/sbin/gpu-host-clone",
+    r"files /etc/sudoers.d/90-cloud-init-users",
     r"files /etc/systemd/system/.*gpu-host-(bootstrap|pull).*", r"units",
+    r"files /etc/sudoers.d/90-cloud-init-users",
     r"files /etc/systemd/system/(cloud-init|timers)\.target\.wants", r"files /var/lib/gpu-host/bootstrapped",
 )  # fmt: skip
 
@@ -54,4 +56,5 @@ def test_time_to_ready_as_a_ratio_to_the_first(
 
 
 def test_a_run_that_was_killed_three_times_ended_as_one_that_was_not(first: First, second: Second) -> None:
-    assert differences(settled(first.state), settled(second.state), OWN) == []
+    found = differences(settled(first.state), settled(second.state), OWN)
+    assert not found, "\n".join(found)

@@ -66,7 +66,7 @@ def offer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Offer]:
 
 
 def test_it_is_known_for_what_it_is(offer: Offer) -> None:
-    assert "a container offer (container (docker)" in offer.said
+    assert "a container offer (container (docker" in offer.said
     assert "Docker cannot be set up here" in offer.said
 
 

@@ -41,7 +41,7 @@ def test_a_pull_that_finds_all_as_it_should_be_changes_nothing(rebooted: str) ->
     recaps = re.findall(rf"^{instance.NAME} +: ok=\d+ +changed=(\d+) ", rebooted, re.MULTILINE)
     # ansible-pull's own fetch of the repository comes first.
     assert recaps
-    assert recaps[-1] == "0"
+    assert recaps[-1] == "0", re.findall(r"TASK \[(.*?)\] \**\nchanged: ", rebooted)
 
 
 def test_remove_takes_the_container_and_leaves_the_checkpoint(rebooted: str) -> None:  # noqa: ARG001
