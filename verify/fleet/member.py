@@ -41,7 +41,7 @@ class FleetHost:
     def state(self) -> str:
         """Say in a word or two how this host stands."""
         if not self.report.failed:
-            return "pass, mostly skipped" if self.report.mostly_skipped else "pass"
+            return "pass (mostly skipped)" if self.report.mostly_skipped else "pass"
         if self.report.outcome != OK:
             return _STATES.get(self.report.outcome, self.report.outcome)
         return "fail" if self.recorded else "no recording"
