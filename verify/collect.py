@@ -22,6 +22,7 @@ from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
 from verify.files import put_in_place, replace_file
+from verify.fleet.lock import LOCK
 from verify.launch import docker_run
 from verify.manifest import recorder_argv, recorder_source
 from verify.race.cache import reusable
@@ -71,7 +72,7 @@ def start(evidence: Path, given: Document) -> Document:
 def _folder(parent: Path, host: object) -> Path:
     """Return a host's folder; a name that would lead elsewhere, or be overlooked there, is refused."""
     name = str(host)
-    taken = {HOSTS, "README.md", "failed.hosts"}
+    taken = {HOSTS, LOCK, "README.md", "index.html", "failed.hosts"}
     if not re.fullmatch(r"[^./\x00-\x1f\x7f-\x9f][^/\x00-\x1f\x7f-\x9f]*", name) or name in taken:
         raise VerifyError(
             f"the inventory's host name {name!r} cannot be the name of a folder of evidence: "

@@ -12,6 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.fleet.generated import write_fleet, write_host
+from verify.collect import start
+from verify.errors import VerifyError
 from verify.fleet.page import SCRIPT, STYLE, policy
 from verify.report.evidence import write
 
@@ -226,3 +228,9 @@ def test_a_host_more_costs_what_500_of_them_may(tmp_path: Path) -> None:
     few = len(drawn(write_fleet(tmp_path / "few", 20)).encode())
     more = len(drawn(write_fleet(tmp_path / "more", 40)).encode())
     assert few + (more - few) / 20 * 480 < 5e6
+
+
+@pytest.mark.parametrize("name", ["index.html", "fleet.lock.json"])
+def test_no_host_may_have_the_name_of_a_file_of_the_fleet(tmp_path: Path, name: str) -> None:
+    with pytest.raises(VerifyError, match="cannot be the name of a folder of evidence"):
+        start(tmp_path, {"hosts": [name]})
