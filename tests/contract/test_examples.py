@@ -38,8 +38,8 @@ def units() -> dict[str, str]:
     return found
 
 
-def test_there_are_both() -> None:
-    assert {path.parent.name for path in FILES} == {"cloud-init", "ansible-pull"}
+def test_each_kind_is_there() -> None:
+    assert {"cloud-init", "ansible-pull", "prometheus"} <= {path.parent.name for path in FILES}
 
 
 def test_cloud_init_knows_it_by_its_first_line() -> None:
