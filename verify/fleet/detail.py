@@ -30,7 +30,7 @@ def summary(host: FleetHost) -> str:
 def detail(host: FleetHost, drifts: dict[str, Reference]) -> str:
     """Return all of it; the checks that pass are added by the script, from texts that all hosts share."""
     parts = [_steps(host), *(_open(finding) for finding in _told(host)), _blocked(host)]
-    parts += [f"<p>{safe(line)}</p>" for line in (_drifts(drifts), f"race: {host.report.sentence}") if line]
+    parts += [f"<p>{safe(line)}</p>" for line in (_drifts(drifts), _race(host)) if line]
     return f'<div class="in">{"".join(parts)}{_rest(host)}{_smi(host)}{_files(host)}</div>'
 
 
@@ -68,6 +68,10 @@ def _blocked(host: FleetHost) -> str:
 def _drifts(drifts: dict[str, Reference]) -> str:
     said = [f"{field} should be {one.value} ({one.said})" for field, one in drifts.items()]
     return f"drifts: {'; '.join(said)}" if said else ""
+
+
+def _race(host: FleetHost) -> str:
+    return f"race: {host.report.sentence}" if host.report.sentence else ""
 
 
 def _rest(host: FleetHost) -> str:
