@@ -15,8 +15,12 @@ OWN = (
     r"files /etc/ssh/ssh_host_.*", r"files /etc/machine-id", r"files /etc/(gpu-host|cloud)/.*",
     r"files /opt/gpu-host.*", r"files /root(/.*)?", r"files /usr/local/sbin/gpu-host-clone",
     r"files /etc/sudoers.d/90-cloud-init-users",
+    # The day on which cloud-init made its user; an image that came with the volume was brought by the first.
+    r"files /etc/shadow", r"owned roles race_image .*",
     r"files /etc/systemd/system/.*gpu-host-(bootstrap|pull).*", r"units",
     r"files /etc/sudoers.d/90-cloud-init-users",
+    # The day on which cloud-init made its user; an image that came with the volume was brought by the first.
+    r"files /etc/shadow", r"owned roles race_image .*",
     r"files /etc/systemd/system/(cloud-init|timers)\.target\.wants", r"files /var/lib/gpu-host/bootstrapped",
 )  # fmt: skip
 

@@ -39,9 +39,11 @@ def test_the_workload_survives_a_reboot(rebooted: str) -> None:  # noqa: ARG001
 
 def test_a_pull_that_finds_all_as_it_should_be_changes_nothing(rebooted: str) -> None:
     recaps = re.findall(rf"^{instance.NAME} +: ok=\d+ +changed=(\d+) ", rebooted, re.MULTILINE)
-    # ansible-pull's own fetch of the repository comes first.
+    # A boot empties /dev; there is no udev in the simulated host to link the cards' nodes anew.
+    changed = re.findall(r"TASK \[(.*?)\] \**\nchanged: ", rebooted)
     assert recaps
-    assert recaps[-1] == "0", re.findall(r"TASK \[(.*?)\] \**\nchanged: ", rebooted)
+    assert set(changed) <= {"nvidia_container_toolkit : Make them"}
+    assert recaps[-1] == str(len(changed))
 
 
 def test_remove_takes_the_container_and_leaves_the_checkpoint(rebooted: str) -> None:  # noqa: ARG001
