@@ -37,9 +37,7 @@ class Shares:
     busy: float | None = None  # by the sampler: at least one kernel ran
     kernels: float | None = None  # by the profiler: the sum of what the kernels took
     arithmetic: float | None = None  # of the card's peak in the lane's precision
-    memory: float | None = (
-        None  # of the bandwidth; None for work that may lie in the cache
-    )
+    memory: float | None = None  # of the bandwidth; None for work that may lie in the cache
 
 
 def shares(lane: Mapping[str, Any], peak: Mapping[str, Any] | None) -> Shares:
