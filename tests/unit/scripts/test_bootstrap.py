@@ -117,6 +117,8 @@ class Instance:
         return subprocess.Popen(
             ["/bin/sh", self.folder / "bootstrap.sh"],
             env=self.environment, stderr=subprocess.PIPE, text=True, start_new_session=True,
+            # A run in the background ignores it, and a shell cannot trap what it began ignoring.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # noqa: PLW1509  # no threads here
         )  # fmt: skip
 
     @property
