@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import shutil
 import sys
-import tempfile
+import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from verify.race import libraries, options, table, whole
+from verify.race import leaving, libraries, options, table, whole, written
 from verify.race.budget import Budget
 from verify.race.finite import dumps, finite
 from verify.race.fraud import look
@@ -25,49 +27,122 @@ from verify.race.words import message, text
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
+    from typing import TextIO
 
     from verify.race.settings import Settings
 
 OK, FINDINGS, INTERNAL, INTERRUPTED = 0, 1, 3, 130
+BROKEN_PIPE = 141  # as the shell counts SIGPIPE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the race; return the exit status."""
     try:
-        return _main(argv)
+        with leaving.as_interrupt():
+            return _main(argv)
     except UsageError as error:
-        print(error, file=sys.stderr)
-        return USAGE
+        return _sorry(str(error), USAGE)
     except KeyboardInterrupt:
-        print("interrupted; nothing was written", file=sys.stderr)
-        return INTERRUPTED
+        return _sorry("interrupted; nothing was written", INTERRUPTED)
+    except Exception:  # noqa: BLE001  # whatever it is, it is ours: say so, with the trace
+        return _sorry(
+            f"{traceback.format_exc()}this is an error in the race itself, please report it", INTERNAL
+        )
+    finally:
+        _settle()
+
+
+def entry() -> None:
+    """Leave the process with the exit status of ``main``; what nobody reads goes nowhere."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:  # closed: the next file to be opened would stand in its place
+            os.open(os.devnull, os.O_RDWR)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # what a terminal cannot show is no error of the machine's
+    sys.exit(main())
 
 
 def _main(argv: Sequence[str] | None) -> int:
+    if sys.stderr is None:
+        sys.stderr = _nowhere()
     try:
         given = options.parse(argv)
     except SystemExit as done:
         return done.code if isinstance(done.code, int) else USAGE
     settings, prices, out = options.settings(given), options.prices(given), given.out
-    if out != STDOUT:
-        _refuse(Path(out))
+    written.refuse(out)
     race = finite(run(given, settings, prices))
     document = dumps(race)
-    if out == STDOUT:
-        print(document, end="")
-    else:
-        files = {
-            "race.json": document,
-            "race.md": markdown(race, given.lang),
-            "race.svg": svg(race, given.lang),
-        }
-        files["race.html"] = race_html(race, given.lang)
-        _write(Path(out), files)
-        print(table.text(race, given.lang, shutil.get_terminal_size((100, 24)).columns), end="")
-        written = ", ".join(str(Path(out) / name) for name in files)
-        print(text(message("written", files=written), given.lang), file=sys.stderr)
     statuses = [lane["status"] for contestant in race["contestants"] for lane in contestant["lanes"]]
-    return FINDINGS if {FAILED, INVALID} & set(statuses) or RAN not in statuses else OK
+    status = FINDINGS if {FAILED, INVALID} & set(statuses) or RAN not in statuses else OK
+    if out == STDOUT:
+        return _printed(document, status)
+    files = {
+        "race.json": document,
+        "race.md": markdown(race, given.lang),
+        "race.svg": svg(race, given.lang),
+        "race.html": race_html(race, given.lang),
+    }
+    try:
+        written.write(Path(out), files)
+    except OSError as error:
+        _sorry(f"{out} cannot be written to ({error.strerror or error}): printing race.json instead", USAGE)
+        _printed(document, status)
+        return USAGE
+    names = ", ".join(str(Path(out) / name) for name in files)
+    _sorry(text(message("written", files=names), given.lang), status)
+    return _told(table.text(race, given.lang, shutil.get_terminal_size((100, 24)).columns), status)
+
+
+def _printed(document: str, status: int) -> int:
+    """Print race.json; where it cannot be, it is kept elsewhere: minutes were spent on it."""
+    try:
+        written.show(document)
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    except OSError as error:
+        kept = written.keep(document)
+        where = f"it is kept in {kept}" if kept else "and it could be kept nowhere"
+        return _sorry(
+            f"race.json cannot be printed ({error.strerror or error}), {where}: give --out DIR", USAGE
+        )
+    return status
+
+
+def _told(said: str, status: int) -> int:
+    """Print the table: the files are written, so whatever stops it loses nothing."""
+    try:
+        print(said, end="", flush=True)
+    except BrokenPipeError:
+        return BROKEN_PIPE
+    except OSError as error:
+        return _sorry(f"the table cannot be printed ({error.strerror or error}): see race.md", USAGE)
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return status
+
+
+def _sorry(said: str, status: int) -> int:
+    with contextlib.suppress(OSError):  # nobody to tell: the status stays
+        print(said, file=sys.stderr, flush=True)
+    return status
+
+
+def _settle() -> None:
+    """Leave no output that Python would fail to write on its way out."""
+    for name in ("stdout", "stderr"):
+        try:
+            if getattr(sys, name) is not None:
+                getattr(sys, name).flush()
+        except OSError:
+            setattr(sys, name, _nowhere())
+
+
+def _nowhere() -> TextIO:
+    return Path(os.devnull).open("w", encoding="utf-8")
 
 
 def run(given: argparse.Namespace, settings: Settings, prices: dict[str, Any] | None) -> dict[str, Any]:
@@ -98,31 +173,5 @@ def _with_table(settings: Settings, found: libraries.Libraries) -> Settings:
         raise UsageError(str(error)) from None
 
 
-def _refuse(folder: Path) -> None:
-    """Refuse where nothing could be written, before minutes are spent on what could not be kept."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            return
-    except OSError as error:
-        raise UsageError(
-            f"{folder} cannot be written to ({error.strerror}): give another --out, or print with --out -"
-        ) from None
-
-
-def _write(folder: Path, files: dict[str, str]) -> None:
-    """Write each file whole or not at all."""
-    for name, content in files.items():
-        handle, temporary = tempfile.mkstemp(dir=folder, prefix=f".{name}.")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                stream.write(content)
-            Path(temporary).chmod(0o644)
-            Path(temporary).replace(folder / name)
-        except BaseException:
-            Path(temporary).unlink()
-            raise
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    entry()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
 import os
 import re
@@ -63,14 +64,12 @@ class Progress:
     def said(self, said: str) -> None:
         """Print a line that stays."""
         self.close()
-        self._stream.write(f"{self._line(said)}\n")
-        self._stream.flush()
+        self._write(f"{self._line(said)}\n")
 
     def close(self) -> None:
         """Take the live line away; nothing is left of it. May be called twice."""
         if self._open:
-            self._stream.write(_CLEAR)
-            self._stream.flush()
+            self._write(_CLEAR)
             self._open = False
 
     def _show(self, said: str) -> None:
@@ -78,12 +77,17 @@ class Progress:
         if self._live:
             width = _width(self._stream)
             cut = line if len(line) < width else f"{line[: max(1, width - 2)]}…"
-            self._stream.write(f"{_CLEAR}{cut}")
+            self._write(f"{_CLEAR}{cut}")
             self._open = True
         else:
-            self._stream.write(f"{line}\n")
+            self._write(f"{line}\n")
         self._last = self._budget.elapsed()
-        self._stream.flush()
+
+    def _write(self, said: str) -> None:
+        """Write it; where nobody can be told any more (a full disk, a terminal that went away) race on."""
+        with contextlib.suppress(OSError):
+            self._stream.write(said)
+            self._stream.flush()
 
     def _line(self, said: str) -> str:
         return text(message("progress-line", said=_CONTROL.sub(" ", said)), self._lang)

@@ -8,6 +8,7 @@ told from the rest and stay unknown.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import os
@@ -138,7 +139,8 @@ class ScriptRunner:
         self._last = time.perf_counter() - began
         if ended.status == 0:
             return ended.stdout
-        sys.stderr.write(ended.shown(f"{self._script.file} {self._script.device_arg} {self._device}"))
+        with contextlib.suppress(OSError):  # nobody to tell: the reason stays
+            sys.stderr.write(ended.shown(f"{self._script.file} {self._script.device_arg} {self._device}"))
         if ended.status is None:
             raise ScriptError(
                 f"it did not end within {share:.3g} s, what its lane had left of the budget: give a larger "
