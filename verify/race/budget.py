@@ -43,6 +43,6 @@ def seconds_of(text: str) -> float:
     """Read 60, 60s or 2m; anything else is a ValueError that says the forms."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(s|m|)", text.strip())
     seconds = float(found.group(1)) * (60 if found.group(2) == "m" else 1) if found else 0.0
-    if not seconds:
+    if not 0 < seconds < math.inf:
         raise ValueError(f"{text!r} is no time: give {FORMS}, more than 0")
     return seconds

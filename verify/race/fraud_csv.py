@@ -6,7 +6,7 @@ import array
 import csv
 from typing import TYPE_CHECKING, Any
 
-from verify.race.fraud_raw import MISSING, Raw, Refused, Shape, count, number
+from verify.race.fraud_raw import MISSING, Raw, Refused, Shape, count, decimal, number
 
 if TYPE_CHECKING:
     import io
@@ -26,7 +26,7 @@ def read(np: Any, path: Path, found: Shape, target: str) -> Raw:  # noqa: ANN401
             value = row.pop(at).strip()
             codes.append(-1 if value in MISSING else seen.setdefault(value, len(seen)))
             try:
-                flat.extend([float(entry) for entry in row])
+                flat.extend([decimal(entry) for entry in row])
             except ValueError:
                 flat.extend(_slowly(names, row, text))
     x = (

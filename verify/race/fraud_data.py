@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -26,6 +27,7 @@ LEAST = 2  # of either kind: one to learn from, one to be tested with
 COPIES = 4  # of the table in memory at once: as read, standardised, a step between, the reference's
 NUMBER = 8  # bytes
 SHOWN = 5  # names in a message
+LONGEST = 120  # characters of each
 GIB = 1 << 30
 ROOT = Path("/")
 BINARY = 2
@@ -50,7 +52,7 @@ def read(np: Any, file: str, target: str) -> Table:  # noqa: ANN401  # the numpy
     The last one is kept, for it is asked for twice: when the options are read, and when the race begins.
     """
     path = Path(file)
-    found = _look(path, target)
+    found = _look(file, target)
     _refuse_size(path, found, free_memory())
     digest = _sha256(path)
     raw = fraud_read.read(np, path, found, target)
@@ -88,22 +90,19 @@ def free_memory(root: Path = ROOT) -> int | None:
     return min(free) if free else None
 
 
-def _look(path: Path, target: str) -> Shape:
+def _look(file: str, target: str) -> Shape:
+    path = Path(file)
     try:
-        if path.is_dir():
-            raise Refused(f"{path} is a folder: give one CSV or Parquet file")
-        if not path.stat().st_size:
-            raise Refused(
-                f"{path} is empty: give a CSV whose first line names the columns, or a Parquet file"
-            )
+        _refuse_kind(file, path)
         found = fraud_read.shape(path)
     except FileNotFoundError:
         raise Refused(f"{path}: there is no such file (in {Path.cwd()})") from None
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from None
     except ValueError as error:  # what pyarrow raises for a Parquet file that is damaged
-        raise Refused(f"{path} cannot be read: {error}") from None
-    twice = sorted({name for name in found.names if found.names.count(name) > 1})
+        said = str(error).strip().rstrip(".")
+        raise Refused(f"{path} cannot be read: {said}. Write it again, or save the table as CSV") from None
+    twice = sorted(name for name, times in Counter(found.names).items() if times > 1)
     if twice:
         raise Refused(f"{path} has more than one column named {_list(twice)}: name every column differently")
     if target not in found.names:
@@ -111,6 +110,17 @@ def _look(path: Path, target: str) -> Shape:
     if len(found.names) < BINARY:
         raise Refused(f"{path} has no column but {target!r}: there is nothing to learn it from")
     return found
+
+
+def _refuse_kind(file: str, path: Path) -> None:
+    if not str(file).strip():
+        raise Refused("--fraud-data is empty: give one CSV or Parquet file")
+    if path.is_dir():
+        raise Refused(f"{path} is a folder: give one CSV or Parquet file")
+    if path.exists() and not path.is_file():  # it is read more than once
+        raise Refused(f"{path} is a pipe or a device: save the table to a file first, and give that")
+    if not path.stat().st_size:
+        raise Refused(f"{path} is empty: give a CSV whose first line names the columns, or a Parquet file")
 
 
 def _no_such_column(path: Path, target: str, names: Sequence[str]) -> str:
@@ -187,9 +197,13 @@ def _say(value: Value) -> str:
 
 
 def _list(names: Iterable[str], *, quote: bool = True) -> str:
-    said = [repr(name) if quote else name for name in names]
+    said = [_short(repr(name) if quote else name) for name in names]
     more = f" and {len(said) - SHOWN} more" if len(said) > SHOWN else ""
     return ", ".join(said[:SHOWN]) + more
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
 
 
 def _sha256(path: Path) -> str:

@@ -47,11 +47,18 @@ def isnumber(entry: str) -> bool:
     return number(entry) is not None
 
 
+def decimal(entry: str) -> float:
+    """Read a number as pandas does: Python's own 1_000 is none; raise ValueError where it is none."""
+    if "_" in entry:
+        raise ValueError(entry)
+    return float(entry)
+
+
 def number(entry: str) -> float | None:
     """Return a CSV's entry as a number; None where it is none."""
     entry = entry.strip()
     try:
-        return TRUTHS[entry] if entry in TRUTHS else float(entry)
+        return TRUTHS[entry] if entry in TRUTHS else decimal(entry)
     except ValueError:
         return None
 

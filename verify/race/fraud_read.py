@@ -35,7 +35,12 @@ def shape(path: Path) -> Shape:
     text = first.decode("utf-8-sig", errors="replace")
     line = text.split("\n", 1)[0].rstrip("\r")
     delimiter = max(DELIMITERS, key=line.count)
-    names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
+    try:
+        names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
+    except csv.Error as error:  # a name without end, or lines that end as on the first Macs
+        raise Refused(
+            f"{path} cannot be read as CSV: its first line: {str(error).rstrip('?')}: save it again as CSV, with line ends \\n"
+        ) from None
     lines = max(text.count("\n"), 1)
     whole = len(first) < FIRST_BYTES
     return Shape("csv", names, lines if whole else int(path.stat().st_size / len(first) * lines), delimiter)

@@ -165,11 +165,19 @@ def settings(options: argparse.Namespace) -> Settings:
             raise UsageError(
                 f"--fraud-data {options.fraud_data} needs --target COLUMN: the column to be predicted"
             )
+        if "fraud" not in found.only:
+            raise UsageError(
+                f"--fraud-data {options.fraud_data} with --only {options.only}: the table is for fraud: "
+                "name it in --only, too, or leave the table out"
+            )
         found = replace(found, fraud=replace(found.fraud, data=FraudData(options.fraud_data, options.target)))
     if options.script is not None:
         arguments = _words(options.script_args)
         script = Script(options.script, options.device_arg, arguments, _sha256(options.script))
         found = replace(found, script=script)
+    elif options.script_args or options.device_arg != Script.device_arg:
+        name = "--script-args" if options.script_args else "--device-arg"
+        raise UsageError(f"{name} is for --script FILE, which is not given: give both")
     return found
 
 
@@ -218,11 +226,14 @@ def _joined(argv: Sequence[str]) -> list[str]:
 
 
 def _sha256(file: str) -> str:
+    if not Path(file).is_file() and Path(file).exists():  # a pipe would be waited for, and read only once
+        raise UsageError(f"--script {file or 'is empty'}: no file: give the path of a Python script")
     try:
         return hashlib.sha256(Path(file).read_bytes()).hexdigest()
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        said = error.strerror if isinstance(error, OSError) else error
         raise UsageError(
-            f"--script {file} cannot be read ({error.strerror}): give the path of a Python script"
+            f"--script {file} cannot be read ({said}): give the path of a Python script"
         ) from None
 
 
