@@ -132,7 +132,9 @@ def advise(options: argparse.Namespace) -> int:
 
     race = machine.race(options.race)
     cpu, card = machine.cpu(options, race), machine.card(options, race)  # a damaged race is refused here
-    found = advice.advise(_job(options, race), cpu, card, options.patience)
+    found = machine.whole(
+        lambda: advice.advise(_job(options, race), cpu, card, options.patience), options.race
+    )
     if options.json:
         print(json.dumps(found.document(), indent=1))  # noqa: T201
     else:

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from verify.compare import read
+from verify.compare import DAMAGE, read, why
 from verify.compat.cards import device_id, names
 from verify.compat.choice import card_of
 from verify.compat.table import rows
 from verify.errors import VerifyError
 from verify.race import SCHEMA, advise_rates, cores
 from verify.race.advise_memory import GIB, USABLE
+from verify.race.comparable import brief
 from verify.race.spans import Span
 from verify.race.words import message, text
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
     from pathlib import Path
 
     from verify.race.advise_rates import Device
 
     Json = dict[str, Any]
+
+T = TypeVar("T")
 
 
 def race(path: Path | None) -> Json | None:
@@ -30,25 +34,33 @@ def race(path: Path | None) -> Json | None:
     found = read(path)
     if found.get("schema") != SCHEMA:
         raise VerifyError(
-            f"{path} is of schema {found.get('schema')!r}, this program reads {SCHEMA}: race again with this "
-            "version"
+            f"{path} is of schema {brief(found.get('schema'))}, this program reads {SCHEMA}: race again "
+            "with this version"
         )
     return found
 
 
 def cpu(options: argparse.Namespace, race: Json | None) -> Device:
     """Return the CPU that is meant: the race's, this machine's, or one of so many cores."""
+    return whole(lambda: _cpu(options, race), options.race)
+
+
+def _cpu(options: argparse.Namespace, race: Json | None) -> Device:
     known = ((race or {}).get("cpu") or {}).get("threads")
     if options.cores is not None and race is not None and options.cores != known:
         raise VerifyError(
             f"--cores {options.cores} with --race: it was measured with {known or 'no'} threads; leave one "
             "of them out"
         )
-    return _whole(lambda: advise_rates.cpu(options.cores or known or cores.threads(), race), options.race)
+    return advise_rates.cpu(options.cores or known or cores.threads(), race)
 
 
 def card(options: argparse.Namespace, race: Json | None) -> Device:
     """Return the card that is meant: the one named, the race's, or any of the table."""
+    return whole(lambda: _card(options, race), options.race)
+
+
+def _card(options: argparse.Namespace, race: Json | None) -> Device:
     raced = (race or {}).get("card") or {}
     memory = None
     if options.card is None and raced:
@@ -72,16 +84,18 @@ def card(options: argparse.Namespace, race: Json | None) -> Device:
         memory = Span(min(sold[0]), max(sold[0])) * GIB * USABLE if sold else None
     if options.memory is not None:
         memory = Span(options.memory, options.memory) * GIB * USABLE
-    return _whole(lambda: advise_rates.card(name, peaks, memory, lanes), options.race)
+    return advise_rates.card(name, peaks, memory, lanes)
 
 
-def _whole(made: Any, path: Path | None) -> Device:  # noqa: ANN401  # what it returns is a device
+def whole(made: Callable[[], T], path: Path | None) -> T:
+    """Return what is made of a race; refuse the race where it cannot be."""
     try:
-        return made()  # type: ignore[no-any-return]
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        return made()
+    except DAMAGE as error:
+        if path is None:
+            raise  # no file's fault
         raise VerifyError(
-            f"{path} is no whole race.json ({type(error).__name__}: {error}): take the file that gpu-verify "
-            "race wrote, as it is"
+            f"{path} is no whole race.json ({why(error)}): take the file that gpu-verify race wrote, as it is"
         ) from None
 
 

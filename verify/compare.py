@@ -14,6 +14,7 @@ from verify.commands import FINDINGS_FAILED, OK, Parser
 from verify.compat.show import line, print_table, table
 from verify.console import console
 from verify.errors import VerifyError
+from verify.race.comparable import brief
 from verify.race.compare import TOLERANCE, NotComparableError, compare, slower
 from verify.race.phrases import duration, shown
 from verify.race.words import LANGUAGES, message, text
@@ -37,6 +38,8 @@ exit status:
   2    usage, input that cannot be read, or races that are not of the same work
   3    an error in gpu-verify itself
   130  interrupted"""
+# What a race.json that was cut or changed by hand makes of the arithmetic: its fault, not this program's.
+DAMAGE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
 _FOLDERS = ("race.json", "race/race.json")
 _STYLES = {"compare-slower": "red", "compare-faster": "green", "compare-small": "yellow"}
 _STYLES |= {"compare-disturbed": "yellow"}
@@ -46,21 +49,23 @@ def main(arguments: Sequence[str]) -> int:
     """Compare, print, and return the exit status."""
     options = _parser().parse_args(arguments)
     a, b = read(options.a), read(options.b)
+    beyond = options.fail_slower
     try:
         found = compare(a, b, options.tolerance)
+        status = FINDINGS_FAILED if beyond is not None and slower(found, beyond) else OK
+        if options.json:
+            said = json.dumps(found, indent=1, allow_nan=False) + "\n"
+        else:
+            said = _shown(found, options.lang)
     except NotComparableError as error:
         raise VerifyError(_refusal(error, options.lang)) from None
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except DAMAGE as error:
         raise VerifyError(
-            f"{options.a} and {options.b}: one of them is no whole race.json ({type(error).__name__}: "
-            f"{error}): take the file that gpu-verify race wrote, as it is"
+            f"{options.a} and {options.b}: one of them is no whole race.json ({why(error)}): take the file "
+            "that gpu-verify race wrote, as it is"
         ) from None
-    if options.json:
-        print(json.dumps(found, indent=1))  # noqa: T201
-    else:
-        show(found, console(), options.lang)
-    beyond = options.fail_slower
-    return FINDINGS_FAILED if beyond is not None and slower(found, beyond) else OK
+    print(said, end="")  # noqa: T201
+    return status
 
 
 def _parser() -> Parser:
@@ -116,18 +121,49 @@ def read(path: Path) -> Json:
             raise VerifyError(f"{path} has no race.json: name the folder that gpu-verify race --out wrote to")
         file = found
     try:
-        document = json.loads(file.read_text(encoding="utf-8"))
+        document = json.loads(
+            file.read_text(encoding="utf-8"), parse_constant=_no_number, parse_float=_number
+        )
     except OSError as error:
         raise VerifyError(
             f"{file} cannot be read ({error.strerror}): name a race.json or its folder"
         ) from None
     except (ValueError, RecursionError) as error:
         raise VerifyError(
-            f"{file} is no JSON ({error}): name a race.json that gpu-verify race wrote"
+            f"{file} is no JSON ({brief(error)}): name a race.json that gpu-verify race wrote"
         ) from None
     if not isinstance(document, dict) or not isinstance(document.get("contestants"), list):
         raise VerifyError(f"{file} is no race (it has no contestants): name a race.json or its folder")
+    if not _whole(document["contestants"], "lanes"):
+        raise VerifyError(
+            f"{file} is no whole race.json (a contestant or a lane in it has no name): take the file that "
+            "gpu-verify race wrote, as it is"
+        )
     return document
+
+
+def why(error: Exception) -> str:
+    """Return an error in a few words on one line."""
+    return f"{type(error).__name__}: {brief(error)}"
+
+
+def _whole(entries: object, below: str | None = None) -> bool:
+    """Whether this is a list of objects with a name each, and so are the lists in it."""
+    return isinstance(entries, list) and all(
+        isinstance(entry, dict)
+        and isinstance(entry.get("name"), str)
+        and (below is None or _whole(entry.get(below)))
+        for entry in entries
+    )
+
+
+def _no_number(said: str) -> float:
+    raise ValueError(f"{said} is no number of JSON")
+
+
+def _number(said: str) -> float:
+    found = float(said)
+    return found if math.isfinite(found) else _no_number(brief(said))
 
 
 def _refusal(error: NotComparableError, lang: str) -> str:
@@ -136,6 +172,14 @@ def _refusal(error: NotComparableError, lang: str) -> str:
         f"these two are not races of the same work: {said}. Race both with the same version, the same "
         "options and the same image"
     )
+
+
+def _shown(found: Json, lang: str) -> str:
+    """Return the whole comparison before any of it is printed: a damaged race shows at its end, perhaps."""
+    out = console()
+    with out.capture() as said:
+        show(found, out, lang)
+    return said.get()
 
 
 def show(found: Json, out: Console, lang: str) -> None:

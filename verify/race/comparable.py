@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
+LONGEST = 200  # characters of a value in a sentence
 # How long was measured, not what.
 HOW_LONG = frozenset({"budget_s", "least", "most", "repeats", "precision_target", "only", "sweep"})
 # Of a contestant's settings: where its file lay. What was in it is known by its sum.
@@ -62,7 +63,13 @@ def _unlike(a: Mapping[str, Any], b: Mapping[str, Any], path: str = "") -> Itera
 
 
 def show(value: Any) -> str:  # noqa: ANN401  # JSON
-    return "-" if value is None else str(value)
+    return "-" if value is None else brief(value)
+
+
+def brief(value: object) -> str:
+    """Return what a foreign file holds on one line, and no more of it than a sentence can take."""
+    said = " ".join(str(value).split())
+    return said if len(said) <= LONGEST else f"{said[: LONGEST - 1]}…"
 
 
 def warnings(a: Mapping[str, Any], b: Mapping[str, Any]) -> Iterator[Message]:

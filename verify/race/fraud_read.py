@@ -39,7 +39,8 @@ def shape(path: Path) -> Shape:
         names = tuple(name.strip() for name in next(csv.reader([line], delimiter=delimiter), []))
     except csv.Error as error:  # a name without end, or lines that end as on the first Macs
         raise Refused(
-            f"{path} cannot be read as CSV: its first line: {str(error).rstrip('?')}: save it again as CSV, with line ends \\n"
+            f"{path} cannot be read as CSV: its first line: {str(error).rstrip('?')}: save it again as CSV, "
+            "with line ends \\n"
         ) from None
     lines = max(text.count("\n"), 1)
     whole = len(first) < FIRST_BYTES

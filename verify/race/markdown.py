@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from verify.race.sentence import sentence
@@ -12,11 +13,14 @@ if TYPE_CHECKING:
 
     from verify.race.story import Table
 
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_TAG = re.compile(r"<(?=[A-Za-z/!?])")
+
 
 def markdown(race: Mapping[str, Any], lang: str = "en") -> str:
     """Return race.md."""
     told = Teller(race, lang)
-    lines = [f"# {told.heading}", "", sentence(race, lang), ""]
+    lines = [f"# {_line(told.heading)}", "", _line(sentence(race, lang)), ""]
     for section in told.sections():
         if section.name != RESULTS:
             lines += [f"## {section.title}", ""]
@@ -30,7 +34,7 @@ def _body(section: Section) -> list[str]:
 
 
 def _bullets(lines: Sequence[str]) -> list[str]:
-    return [f"- {' '.join(line.splitlines())}" for line in lines]
+    return [f"- {_line(line)}" for line in lines]
 
 
 def _table(table: Table | None) -> list[str]:
@@ -41,4 +45,9 @@ def _table(table: Table | None) -> list[str]:
 
 def _row(cells: Sequence[str]) -> str:
     """Return a row; what would end a cell or a line inside it is kept from it."""
-    return f"| {' | '.join(' '.join(cell.splitlines()).replace('|', chr(92) + '|') for cell in cells)} |"
+    return f"| {' | '.join(_line(cell).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _line(said: str) -> str:
+    """Return a text on one line: what a script said last must not steer a terminal, nor become a tag."""
+    return _TAG.sub("&lt;", _CONTROL.sub("\ufffd", " ".join(said.splitlines())))

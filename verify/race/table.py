@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LEAST_WIDTH = 40
 _GAP = "  "
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def text(race: Mapping[str, Any], lang: str = "en", width: int = 100) -> str:
