@@ -100,7 +100,7 @@ class TestShape:
         path = tmp_path / "own.csv"
         path.write_text("1,2,0\n3,4,1\n")
         with pytest.raises(fraud_data.Refused, match="its first line holds numbers"):
-            fraud_data._look(path, "Class")
+            fraud_data._look(str(path), "Class")
 
 
 class TestLanes:
