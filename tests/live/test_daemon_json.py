@@ -97,6 +97,8 @@ def test_the_host_is_drained_before_docker_restarts_and_not_where_it_does_not(ho
     assert first != second
     assert host.role(**hooks).status == 0
     assert host.sh("ls /root/drained 2> /dev/null || true") == ""
+    # As the next test wants it: a daemon that knows no runtime of NVIDIA's.
+    assert host.role(docker_nvidia_runtime_state="absent").status == 0
 
 
 def test_a1_an_entry_of_the_users_is_reported_and_not_flattened(host: Host) -> None:

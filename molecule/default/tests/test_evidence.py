@@ -17,7 +17,7 @@ def folder(name: str) -> Path:
 def test_every_file_is_there(folder: Path) -> None:
     expected = {
         "run.json", "recording-host.json", "recording-container.json", "findings.json", "junit.xml",
-        "nvidia-smi.txt", "race.json", "race.md", "race.svg", "race.html",
+        "nvidia-smi.txt", "race.json", "race.md", "race.svg", "race.html", "gpu-host.prom",
     }  # fmt: skip
     assert {path.name for path in folder.iterdir()} == expected
 
