@@ -1,7 +1,7 @@
 """Ask the machine's metadata service whether it may be taken away; only sent where the user asked for that.
 
 Sent alone, as text, to python3 (3.6 or newer, standard library only). One address, three clouds, a second
-each. Sources, as remembered of the vendors' documentation, not checked against it: AWS EC2 "instance-life-cycle" and "spot/instance-action"
+each. By memory, not checked: AWS EC2 "instance-life-cycle" and "spot/instance-action"
 (IMDSv2), Google Compute Engine "scheduling/preemptible" and "preempted", Azure "compute/priority". Prints one
 JSON object.
 """
