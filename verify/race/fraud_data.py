@@ -90,7 +90,7 @@ def free_memory(root: Path = ROOT) -> int | None:
     return min(free) if free else None
 
 
-def _look(file: str, target: str) -> Shape:
+def _look(file: str | Path, target: str) -> Shape:
     path = Path(file)
     try:
         _refuse_kind(file, path)
@@ -112,7 +112,7 @@ def _look(file: str, target: str) -> Shape:
     return found
 
 
-def _refuse_kind(file: str, path: Path) -> None:
+def _refuse_kind(file: str | Path, path: Path) -> None:
     if not str(file).strip():
         raise Refused("--fraud-data is empty: give one CSV or Parquet file")
     if path.is_dir():
