@@ -46,9 +46,10 @@ def run(argv: Sequence[str], environment: Mapping[str, str], seconds: float) -> 
     """Run it in a session of its own; end it and all that it started when time is up or we are interrupted.
 
     Its output goes to files: a reader of pipes would take time beside it, and an unread pipe would stop it.
-    A watch ends it rather than a wait with a limit, which looks only twenty times a second.
+    A watch ends it rather than a wait with a limit, which looks only twenty times a second. What it left
+    running when it ended by itself is ended, too: it would take time from the next.
     """
-    late = threading.Event()
+    late, lock = threading.Event(), threading.Lock()
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         process = subprocess.Popen(
             argv,
@@ -61,22 +62,35 @@ def run(argv: Sequence[str], environment: Mapping[str, str], seconds: float) -> 
 
         def end() -> None:
             late.set()
-            _kill(process)
+            _kill(process, lock)
 
         watch = threading.Timer(min(seconds, threading.TIMEOUT_MAX), end)
         watch.daemon = True
         try:
             watch.start()
-            status = process.wait()
+            _ended(process)
         finally:
             watch.cancel()
-            _kill(process)
+            _kill(process, lock)
+        status = process.wait()
         return Ended(None if late.is_set() and status < 0 else status, _tail(out), _tail(err))
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def _ended(process: subprocess.Popen[bytes]) -> None:
+    """Wait for its end and leave its number its own, where the system can do that."""
+    try:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+    except ChildProcessError:  # the watch was there first
+        return
+    except AttributeError:  # macOS, by an older Python
+        process.wait()
+
+
+def _kill(process: subprocess.Popen[bytes], lock: threading.Lock) -> None:
     """End the process and its group while its number is still its own: it was not waited for yet."""
-    if process.poll() is None:
+    with lock:
+        if process.returncode is not None:
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()

@@ -116,3 +116,23 @@ def test_what_is_not_text_is_shown_as_far_as_it_can_be() -> None:
     assert ended.stdout == "\ufffd\ufffd ok"
     assert "ok" in ended.shown("train.py")
     assert "printed nothing" in run([sys.executable, "-c", ""], os.environ, FOREVER).shown("train.py")
+
+
+def test_what_it_left_running_is_ended_and_its_own_status_stays(tmp_path: Path) -> None:
+    """A child that lived on would take time from the next repeat, forty repeats forty of them."""
+    note = tmp_path / "pid"
+    code = (
+        "import subprocess, sys, pathlib\n"
+        "child = subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(300)'])\n"
+        f"pathlib.Path({str(note)!r}).write_text(str(child.pid))\n"
+        "print('done')\n"
+        "sys.exit(7)\n"
+    )
+    assert python(code) == [7, "done\n", ""]
+    assert gone(int(note.read_text()))
+
+
+def test_it_is_ended_where_the_system_cannot_wait_without_reaping(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delattr(os, "waitid")
+    assert python("print(1)") == [0, "1\n", ""]
+    assert python("import time; time.sleep(300)", 0.2) == [None, "", ""]
