@@ -67,8 +67,12 @@ def show(document: str) -> None:
     if sys.stdout is None:
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))
     sys.stdout.flush()
-    sys.stdout.buffer.write(encoded(document))
-    sys.stdout.buffer.flush()
+    buffer = getattr(sys.stdout, "buffer", None)
+    if buffer is None:  # a text in memory has no encoding
+        sys.stdout.write(document)
+        return
+    buffer.write(encoded(document))
+    buffer.flush()
 
 
 def keep(document: str) -> Path | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import json
 import os
@@ -195,3 +196,10 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
     )
     assert ended.stdout == "141\n"
     assert "Traceback" not in ended.stderr
+
+
+def test_it_prints_into_a_text_in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    raced(monkeypatch, ["ran"])
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        assert program.main(["--out", "-"]) == 0
+    assert json.loads(said.getvalue())["contestants"]
