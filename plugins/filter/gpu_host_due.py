@@ -33,7 +33,7 @@ def toolkit_due(plan: dict[str, Any], cdi: dict[str, Any]) -> bool:
 def due(found: dict[str, Any], asked: dict[str, Any]) -> dict[str, bool]:
     """Return for each role if it is due; where one is, so are those above it: its change may concern them.
 
-    ``repository``: the toolkit is as it should be, and only its repository's entry is still to be compared.
+    ``repository``: the toolkit is as it should be, and its repository's entry is not, or was not looked at.
     """
     plans = asked["plans"]
     driver = asked["states"]["driver"] != "present" or driver_due(found, asked)
@@ -45,8 +45,13 @@ def due(found: dict[str, Any], asked: dict[str, Any]) -> dict[str, bool]:
         or not asked["image_settled"]
         or not found.get("image")
     )
-    repository = not toolkit and bool(plans["toolkit"]["repository"])
-    return {"driver": driver, "engine": engine, "toolkit": toolkit, "repository": repository, "image": image}
+    settled = found.get("settled", {})
+    repository = not toolkit and bool(plans["toolkit"]["repository"]) and not settled.get("repository")
+    runtime = toolkit or asked["states"]["runtime"] != "present" or not settled.get("runtime")
+    return {
+        "driver": driver, "engine": engine, "toolkit": toolkit, "repository": repository,
+        "runtime": runtime, "image": image,
+    }  # fmt: skip
 
 
 class FilterModule:

@@ -95,6 +95,15 @@ def repository(family: str, settings: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def repositories(settings: dict[str, Any]) -> dict[str, Any]:
+    """Return the repository for each family of systems, as the one look compares it before it knows the family."""
+    if settings["packages_folder"]:
+        return {}
+    same = {"role": "nvidia_container_toolkit", "name": "nvidia-container-toolkit"}
+    families = [row["family"] for row in table("repositories", "toolkit_repositories")]
+    return {family: {**repository(family, settings), **same} for family in families}
+
+
 def listed(packages: dict[str, str]) -> str:
     return ", ".join(f"{name} {version}" for name, version in sorted(packages.items()))
 
@@ -183,8 +192,8 @@ def toolkit_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, A
 
 
 class FilterModule:
-    """The filter, by name."""
+    """The filters, by name."""
 
     def filters(self) -> dict[str, Any]:
-        """Return it."""
-        return {"gpu_host_toolkit_plan": toolkit_plan}
+        """Return them."""
+        return {"gpu_host_toolkit_plan": toolkit_plan, "gpu_host_toolkit_repositories": repositories}

@@ -18,6 +18,15 @@ from .gpu_host_ownership import dump as dump_owned
 from .gpu_host_ownership import parse as parse_owned
 
 VALIDATES = (23, 0)
+ARGUMENTS = {
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "default_runtime": {"type": "str"},
+    "restart": {"type": "str", "choices": ["auto", "never"], "default": "auto"},
+    "path": {"type": "path"},
+    "owned": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
+    "role": {"type": "str", "default": "docker_nvidia_runtime"},
+    "hook": {"type": "path", "default": "/usr/bin/nvidia-container-runtime-hook"},
+}
 
 
 class Change:
@@ -133,6 +142,17 @@ class Change:
     def changed(self) -> bool:
         """Whether the file becomes another one."""
         return self.after != self.before
+
+    def reasons(self) -> list:
+        """Return why Docker has to be restarted."""
+        said = [f"{self.path.name} changed"] if self.changed else []
+        hook = self.module.params["hook"]
+        if self.present:
+            said += [] if self.changed else lacks(self.info, self.wanted())
+            if self.docker.older_than(hook):
+                said.append(f"{hook} came after Docker's start")
+        # Docker that was stopped on purpose is not started to take something out.
+        return said if self.docker.program is not None and (self.present or self.docker.running()) else []
 
     def validate(self) -> None:
         """Let dockerd itself read the new file, before it is put in place."""

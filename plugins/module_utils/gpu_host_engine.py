@@ -98,7 +98,7 @@ def is_podman(look: Any, client: str | None, real: str, said: str) -> bool:
     """Tell whether the command docker is Podman's stand-in: a link or a small script that calls it."""
     if client is None:
         return False
-    script = (look.text(client) or "")[:400] if "podman" not in real else ""
+    script = look.begins(client, 400) if "podman" not in real else ""
     return real.endswith("/podman") or "podman" in said.lower() or ("#!" in script and "podman" in script)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-from ansible.module_utils.urls import open_url
-
 from .gpu_host_keys import FULL, normal, objection
 from .gpu_host_openpgp import armoured, binary, primary_keys
 
@@ -71,6 +69,9 @@ class Keyring:
 
     def download(self):
         """Return what the address answers: a success, and not more than a key can be."""
+        # Takes longer to load than the whole look at a key that is there.
+        from ansible.module_utils.urls import open_url  # noqa: PLC0415
+
         try:
             answer = open_url(
                 self.url,

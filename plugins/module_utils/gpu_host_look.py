@@ -32,6 +32,14 @@ class Look:
         except OSError:
             return None
 
+    def begins(self, path: str, characters: int) -> str:
+        """Return how a file begins, be it text or not; nothing where it cannot be read."""
+        try:
+            with self.at(path).open(encoding="utf-8", errors="replace") as file:
+                return file.read(characters)
+        except OSError:
+            return ""
+
     def paths(self, pattern: str) -> list[str]:
         """Return what matches, as paths of the machine."""
         return sorted(f"/{path.relative_to(self.root)}" for path in self.root.glob(pattern.lstrip("/")))

@@ -11,6 +11,24 @@ from .gpu_host_owned_file import load, save, write_file
 from .gpu_host_ownership import claim, entry
 from .gpu_host_rpm_keys import forget
 
+ARGUMENTS = {
+    "role": {"type": "str", "required": True},
+    "name": {"type": "str", "required": True},
+    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
+    "url": {"type": "str", "default": ""},
+    "suite": {"type": "str", "default": "/"},
+    "components": {"type": "list", "elements": "str", "default": []},
+    "key_url": {"type": "str", "default": "", "no_log": False},
+    "fingerprint": {"type": "str", "default": "", "no_log": False},
+    "key_sha256": {"type": "str", "default": "", "no_log": False},
+    "same_as": {"type": "list", "elements": "str", "default": []},
+    "options": {"type": "dict", "default": {}},
+    "proxy": {"type": "str", "default": "", "no_log": True},
+    "ca_file": {"type": "str", "default": ""},
+    "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
+    "root": {"type": "path", "default": "/"},
+}
+
 
 class Files:
     """What apt's and dnf's repositories have in common."""

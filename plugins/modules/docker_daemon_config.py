@@ -56,48 +56,28 @@ backup: {description: Copy of the file as it was., type: str, returned: when an 
 """
 
 from ansible.module_utils.basic import AnsibleModule
-from ansible.module_utils.gpu_host_daemon_change import Change
+from ansible.module_utils.gpu_host_daemon_change import ARGUMENTS, Change
 from ansible.module_utils.gpu_host_daemon_json import DaemonJsonError
-from ansible.module_utils.gpu_host_dockerd import gpus_way, lacks
+from ansible.module_utils.gpu_host_dockerd import gpus_way
 from ansible.module_utils.gpu_host_engine import named
 from ansible.module_utils.gpu_host_ownership import OwnershipError
 
 
 def main() -> None:
     module = AnsibleModule(
-        argument_spec={
-            "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-            "default_runtime": {"type": "str"},
-            "restart": {"type": "str", "choices": ["auto", "never"], "default": "auto"},
-            "path": {"type": "path"},
-            "owned": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
-            "role": {"type": "str", "default": "docker_nvidia_runtime"},
-            "hook": {"type": "path", "default": "/usr/bin/nvidia-container-runtime-hook"},
-        },
+        argument_spec=ARGUMENTS,
         supports_check_mode=True,
     )
     try:
         change = Change(module)
         change.info = change.docker.info()
-        reasons = due(module, change)
+        reasons = change.reasons()
         if change.present and (change.changed or reasons):
             change.refuse_clashes()
         change.validate()
     except (DaemonJsonError, OwnershipError, UnicodeDecodeError) as error:
         module.fail_json(msg=str(error))
     module.exit_json(**run(module, change, reasons))
-
-
-def due(module: AnsibleModule, change: Change) -> list:
-    """Return why Docker has to be restarted."""
-    docker = change.docker
-    reasons = [f"{change.path.name} changed"] if change.changed else []
-    if change.present:
-        reasons += [] if change.changed else lacks(change.info, change.wanted())
-        if docker.older_than(module.params["hook"]):
-            reasons.append(f"{module.params['hook']} came after Docker's start")
-    # Docker that was stopped on purpose is not started to take something out.
-    return reasons if docker.program is not None and (change.present or docker.running()) else []
 
 
 def run(module: AnsibleModule, change: Change, reasons: list) -> dict:

@@ -24,6 +24,7 @@ options:
     default: false
   files: {description: Files about to be written., type: list, elements: path, default: []}
   settings: {description: Whatever else the role needs to undo its change., type: dict, default: {}}
+  extends: {description: "Settings that are lists, made longer by what they do not hold yet.", type: dict, default: {}}
   path: {description: The ownership file., type: path, default: /var/lib/gpu-host/owned.json}
 author: [gpu-host maintainers]
 """
@@ -68,6 +69,11 @@ def not_there(module: AnsibleModule) -> dict:
     }
 
 
+def extended(settings: dict, more: dict) -> dict:
+    """Return the lists of ``more``, after what is noted under the same names."""
+    return {name: list(dict.fromkeys([*settings.get(name, []), *words])) for name, words in more.items()}
+
+
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
@@ -77,6 +83,7 @@ def main() -> None:
             "dependencies": {"type": "bool", "default": False},
             "files": {"type": "list", "elements": "path", "default": []},
             "settings": {"type": "dict", "default": {}},
+            "extends": {"type": "dict", "default": {}},
             "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
         },
         supports_check_mode=True,
@@ -85,7 +92,8 @@ def main() -> None:
     before = load(module, path)
     after = before
     if state == "present":
-        after = claim(before, role, not_there(module), module.params["settings"])
+        settings = {**module.params["settings"], **extended(entry(before, role)["settings"], module.params["extends"])}
+        after = claim(before, role, not_there(module), settings)
         if entry(after, role) == {"packages": [], "files": [], "holds": [], "settings": {}}:
             after = before  # nothing of it is ours: no entry either
     elif state == "absent":

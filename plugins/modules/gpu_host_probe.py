@@ -42,6 +42,14 @@ options:
     type: list
     elements: str
     default: []
+  repository:
+    description: What M(gpu_host_repository) would be given, by family of systems; none asks for nothing.
+    type: dict
+    default: {}
+  runtime:
+    description: What M(docker_daemon_config) would be given; none asks for nothing.
+    type: dict
+    default: {}
   epoch:
     description: The controller's clock as the task starts, in seconds; it comes back beside the host's.
     type: float
@@ -66,6 +74,7 @@ driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: w
 toolkit: {description: The toolkit's programs., type: dict, returned: when asked for}
 cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
 image: {description: "If it is there, by every name; null: not known.", type: bool, returned: when asked for}
+settled: {description: "What was asked of repository and runtime, and needs no change.", type: dict, returned: always}
 packages: {description: Installed versions by name., type: dict, returned: always}
 files: {description: Text by path; null where unreadable., type: dict, returned: always}
 """
@@ -81,6 +90,7 @@ from ansible.module_utils.gpu_host_installed import packages
 from ansible.module_utils.gpu_host_look import Look
 from ansible.module_utils.gpu_host_machine import machine
 from ansible.module_utils.gpu_host_pending import pending
+from ansible.module_utils.gpu_host_settled import repository_settled, runtime_settled
 from ansible.module_utils.gpu_host_toolkit import cdi, toolkit
 
 LOOKS = {
@@ -109,6 +119,16 @@ def lacks(result: dict, wanted: list[str], found: dict) -> bool:
     return bool(set(wanted) - set(found)) or not driver.get("tool") or not engine.get("client")
 
 
+def settled(module: AnsibleModule, found: dict) -> dict:
+    """Ask in this look what would cost a look of its own: whether repository and runtime are as they should be."""
+    family = found.get("machine", {}).get("family")
+    repository, runtime = module.params["repository"].get(family), module.params["runtime"]
+    return {
+        **({"repository": repository_settled(module, repository)} if repository else {}),
+        **({"runtime": runtime_settled(module, runtime)} if runtime else {}),
+    }
+
+
 def main() -> None:
     module = AnsibleModule(
         argument_spec={
@@ -118,6 +138,8 @@ def main() -> None:
             "needed": {"type": "list", "elements": "str", "default": []},
             "names": {"type": "list", "elements": "str", "default": []},
             "images": {"type": "list", "elements": "str", "default": []},
+            "repository": {"type": "dict", "default": {}},
+            "runtime": {"type": "dict", "default": {}},
             "epoch": {"type": "float", "default": 0.0},
         },
         supports_check_mode=True,
@@ -131,6 +153,7 @@ def main() -> None:
         result["cdi"] = cdi(look, result["driver"]["version"])
     if module.params["images"]:
         result["image"] = image(look, module.params["images"], result.get("engine", {}))
+    result["settled"] = settled(module, result)
     installed = packages(look, module.params["packages"])
     if "pending" in result:
         result["pending"]["controller_epoch"] = module.params["epoch"] or None

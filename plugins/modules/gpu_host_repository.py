@@ -59,25 +59,8 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_host_keyring_file import KeyRefusedError
+from ansible.module_utils.gpu_host_repository_files import ARGUMENTS
 from ansible.module_utils.gpu_host_repository_places import AptFiles, DnfFiles
-
-ARGUMENTS = {
-    "role": {"type": "str", "required": True},
-    "name": {"type": "str", "required": True},
-    "state": {"type": "str", "choices": ["present", "absent"], "default": "present"},
-    "url": {"type": "str", "default": ""},
-    "suite": {"type": "str", "default": "/"},
-    "components": {"type": "list", "elements": "str", "default": []},
-    "key_url": {"type": "str", "default": "", "no_log": False},
-    "fingerprint": {"type": "str", "default": "", "no_log": False},
-    "key_sha256": {"type": "str", "default": "", "no_log": False},
-    "same_as": {"type": "list", "elements": "str", "default": []},
-    "options": {"type": "dict", "default": {}},
-    "proxy": {"type": "str", "default": "", "no_log": True},
-    "ca_file": {"type": "str", "default": ""},
-    "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
-    "root": {"type": "path", "default": "/"},
-}
 
 
 def main() -> None:
