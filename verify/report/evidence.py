@@ -24,6 +24,7 @@ from verify.race.markdown import markdown
 from verify.race.page import page
 from verify.race.svg import svg
 from verify.report.findings import judge_host
+from verify.report.fleet_lines import drifts
 from verify.report.junit import junit
 from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
@@ -69,9 +70,10 @@ def write(source: Path, lang: str | None = None) -> Fleet:
     lock = read_lock(source / LOCK)
     for folder, report, documents in read:
         _write_host(folder, report, documents, lang)
-    fleet = Fleet(tuple(report for _, report, _ in read))
+    seen = [_seen(*host) for host in read]
+    fleet = Fleet(tuple(report for _, report, _ in read), drifts(seen, lock))
     replace_file(source / "README.md", fleet_page(fleet))
-    replace_file(source / "index.html", index([_seen(*host) for host in read], lock))
+    replace_file(source / "index.html", index(seen, lock))
     replace_file(source / "failed.hosts", "".join(f"{host.host}\n" for host in fleet.hosts if host.failed))
     for left in source.glob(".*.new"):
         shutil.rmtree(left, ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verify.report.fleet_lines import fleet_lines
 from verify.report.standings import HEAD, tables
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def fleet_page(fleet: Fleet) -> str:
             for host in fleet.hosts
         ),
     )
+    lines += ["", *(f"- {_cell(line)}" for line in said)] if (said := fleet_lines(fleet)) else []
     for title, rows in tables(fleet.hosts):
         lines += ["", f"## {title}", "", *table(HEAD, rows)]
     for host in fleet.hosts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from verify.checks import exit_status
@@ -100,6 +100,8 @@ class Fleet:
     """All hosts, by name."""
 
     hosts: tuple[HostReport, ...]
+    drifts: Mapping[str, str] = field(default_factory=dict)
+    """Of the hosts that differ from the lock file, or from most others: in what."""
 
     @property
     def failed(self) -> bool:
@@ -109,7 +111,13 @@ class Fleet:
     def document(self) -> dict[str, Any]:
         """Return what ``gpu-verify report --json`` prints."""
         rows = [
-            {**host.document(), "verdict": host.verdict, "failed": host.failed, "sentence": host.sentence}
+            {
+                **host.document(),
+                "verdict": host.verdict,
+                "failed": host.failed,
+                "sentence": host.sentence,
+                "drift": self.drifts.get(host.host),
+            }
             for host in self.hosts
         ]
         return {"schema": SCHEMA, "failed": self.failed, "hosts": rows}

@@ -10,6 +10,7 @@ from rich.text import Text
 from verify.console import console
 from verify.findings import Status
 from verify.race.sentence import seconds
+from verify.report.fleet_lines import fleet_lines
 from verify.report.stack_view import STYLE, open_finding, verdict_style
 from verify.report.standings import HEAD, tables
 from verify.report.words import short
@@ -39,6 +40,8 @@ def print_fleet(fleet: Fleet, out: Console | None = None) -> None:
             order.add_row(*(Text(plain(cell)) for cell in row))
         out.print(order)
     _open_hosts(fleet.hosts, out)
+    for line in fleet_lines(fleet):
+        out.print(Text(plain(line), style=STYLE[Status.WARN]), soft_wrap=True)
 
 
 def print_hosts(hosts: Sequence[tuple[HostReport, UsageFacts]], out: Console) -> None:
