@@ -11,7 +11,7 @@ import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify import advise, doctor, take
+from verify import advise, again, doctor, take
 from verify.commands import EXIT_STATUS, OK, Parser
 from verify.compat import command as compatibility
 from verify.errors import VerifyError
@@ -50,6 +50,7 @@ def parser() -> Parser:
     )
     advise.add(commands)
     evidence.add(commands)
+    again.add(commands)
     compatibility.add(commands)
     images.add(commands)
     offers.add(commands)

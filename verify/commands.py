@@ -33,6 +33,7 @@ EXAMPLES = {
     "doctor": "gpu-verify doctor --recording lab-1.json",
     "advise": "gpu-verify advise --model logistic --rows 280k --columns 30",
     "report": "gpu-verify report --from evidence/",
+    "again": "gpu-verify again --evidence /var/lib/gpu-host/evidence --keep 14 --burn-in",
     "compat": "gpu-verify compat --driver 535.261.03 --card 10de:2684",
     "image": "gpu-verify image nvidia/cuda:13.0.2-base-ubuntu24.04 --recording lab-1.json",
     "offer": "gpu-verify offer --host user@rented-1 --for train,serve --price 0.40 --out rented-1.json",

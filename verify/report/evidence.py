@@ -12,6 +12,7 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from verify import burn_in
 from verify.errors import VerifyError
 from verify.files import recover, replace_file, replace_folder
 from verify.fleet.lock import LOCK, read_lock
@@ -87,7 +88,17 @@ def read_host(folder: Path) -> tuple[HostReport, dict[str, Json]]:
     documents = {
         where: _json(folder / name) for where, name in RECORDINGS.items() if (folder / name).is_file()
     }
-    return replace(judge_host(run, documents, race), damage=damage), documents
+    burnt = _json(folder / burn_in.FILE) if (folder / burn_in.FILE).is_file() else None
+    return replace(_judged(run, documents, race, burnt), damage=damage), documents
+
+
+def _judged(run: Json, documents: dict[str, Json], race: Json | None, burnt: Json | None) -> HostReport:
+    """Judge the stack, then the burn-in where there was one; each knows its own expected findings."""
+    if burnt is None:
+        return judge_host(run, documents, race)
+    expected = frozenset(run.get("expected") or ())
+    report = judge_host({**run, "expected": sorted(expected - {*burn_in.ids()})}, documents, race)
+    return replace(report, findings=(*report.findings, *burn_in.judge(burnt, expected)))
 
 
 def _seen(folder: Path, report: HostReport, documents: dict[str, Json]) -> FleetHost:
