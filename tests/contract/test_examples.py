@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from tests.contract.roles import ROLES
+from verify.cli import main
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
@@ -39,7 +40,9 @@ def units() -> dict[str, str]:
 
 
 def test_each_kind_is_there() -> None:
-    assert {"cloud-init", "ansible-pull", "prometheus"} <= {path.parent.name for path in FILES}
+    kinds = {path.parent.name for path in FILES}
+    assert {"cloud-init", "ansible-pull", "prometheus", "systemd"} <= kinds
+    assert {"github-actions", "gitlab-ci", "execution-environment"} <= kinds
 
 
 def test_cloud_init_knows_it_by_its_first_line() -> None:
@@ -104,3 +107,27 @@ def test_options_of_bootstrap_are_its_own() -> None:
     script = (ROOT / "bootstrap.sh").read_text(encoding="utf-8")
     assert options
     assert [option for option in options if f" {option} " not in script] == []
+
+
+def test_the_timer_s_options_are_gpu_verify_s_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["again", "--help"]) == 0
+    known = set(re.findall(r"--[a-z-]+", capsys.readouterr().out))
+    unit = units()["gpu-host-again.service"]
+    text = (EXAMPLES / "systemd/again.env").read_text(encoding="utf-8") + unit.partition("verify.cli again")[
+        2
+    ]
+    used = set(re.findall(r"(?<![\w-])--[a-z-]+", text))
+    assert {"--evidence", "--keep", "--burn-in", "--prometheus", "--image"} <= used
+    assert used <= known
+
+
+def test_the_timer_s_environment_is_the_one_that_bootstrap_makes() -> None:
+    command = next(
+        line for line in units()["gpu-host-again.service"].splitlines() if line.startswith("ExecStart=")
+    )
+    script = (ROOT / "bootstrap.sh").read_text(encoding="utf-8")
+    assert command.startswith("ExecStart=/opt/gpu-host/.cache/bootstrap/venv/bin/python -m verify.cli again ")
+    assert "state=.cache/bootstrap\n" in script
+    assert "venv=$state/venv\n" in script
+    needed = (ROOT / "scripts/bootstrap/requirements.txt").read_text(encoding="utf-8").lower()
+    assert [name for name in ("rich", "pyyaml") if f"\n{name}==" not in needed] == []
