@@ -7,9 +7,7 @@ time; ``latest`` points to the newest.
 
 from __future__ import annotations
 
-import datetime as dt
 import json
-import platform
 import re
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -72,7 +70,10 @@ def _keep(text: str) -> int:
 
 def again(options: argparse.Namespace) -> int:
     """Record, burn in where that is asked for, judge, keep; return the exit status."""
-    from verify.fleet.write import write_prometheus  # noqa: PLC0415  # not loaded by the other commands
+    import datetime as dt  # noqa: PLC0415  # none of these is loaded by the other commands
+    import platform  # noqa: PLC0415
+
+    from verify.fleet.write import write_prometheus  # noqa: PLC0415
     from verify.report.evidence import write  # noqa: PLC0415
     from verify.report.terminal import print_fleet  # noqa: PLC0415
 
