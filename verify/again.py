@@ -7,9 +7,11 @@ time; ``latest`` points to the newest.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shutil
+import signal
 from typing import TYPE_CHECKING, Any
 
 from verify.commands import FINDINGS_FAILED, OK, add_command, number_between, print_document, some_path
@@ -18,6 +20,7 @@ from verify.files import replace_file
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
     from pathlib import Path
 
     from verify.commands import Commands
@@ -80,18 +83,21 @@ def again(options: argparse.Namespace) -> int:
     name = options.name or platform.node()
     if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}", name):
         raise VerifyError(f"{name!r} cannot be the name of a folder of evidence: give --name HOST")
-    folder = options.evidence / dt.datetime.now(dt.UTC).strftime(_STAMP)
-    if folder.exists():
-        raise VerifyError(f"{folder} is there already: another run began this second; try again")
-    staged = folder.with_name(f".{folder.name}.new")
-    try:
-        _stage(staged / name, name, options)
-        fleet = write(staged)
-        staged.rename(folder)
-    finally:
-        shutil.rmtree(staged, ignore_errors=True)
-    _point(options.evidence, folder.name)
-    forget(options.evidence, options.keep)
+    # `systemctl stop` is an interruption: the container that works on the cards ends with it.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with _alone(options.evidence):
+        folder = options.evidence / dt.datetime.now(dt.UTC).strftime(_STAMP)
+        if folder.exists():
+            raise VerifyError(f"{folder} is there already: another run ended this second; try again")
+        staged = folder.with_name(f".{folder.name}.new")
+        try:
+            _stage(staged / name, name, options)
+            fleet = write(staged)
+            staged.rename(folder)
+        finally:
+            shutil.rmtree(staged, ignore_errors=True)
+        _point(options.evidence, folder.name)
+        forget(options.evidence, options.keep)
     if options.prometheus is not None:
         write_prometheus(folder, options.prometheus)
     if options.json:
@@ -99,6 +105,23 @@ def again(options: argparse.Namespace) -> int:
     else:
         print_fleet(fleet)
     return FINDINGS_FAILED if fleet.failed else OK
+
+
+@contextlib.contextmanager
+def _alone(evidence: Path) -> Iterator[None]:
+    """Let one run in, and take away what one that was killed has left half written."""
+    import fcntl  # noqa: PLC0415
+
+    evidence.mkdir(parents=True, exist_ok=True)
+    with (evidence / ".lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise VerifyError(f"another run is at work in {evidence}: wait for its end") from None
+        for left in evidence.glob(".*.new"):
+            if _RUN.fullmatch(left.name[1 : -len(".new")]):
+                shutil.rmtree(left, ignore_errors=True)
+        yield
 
 
 def _stage(folder: Path, name: str, options: argparse.Namespace) -> None:

@@ -22,6 +22,7 @@ import pytest
 import yaml
 
 from tests.live.lab import ROOT, Host, named
+from verify import burn_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,6 +38,27 @@ systemctl disable --now {UNIT}.timer || true
 rm -rf /opt/gpu-host /etc/gpu-host/again.env /etc/systemd/system/{UNIT}.* {EVIDENCE}
 systemctl daemon-reload
 systemctl reset-failed {UNIT}.service 2>/dev/null || true
+"""
+
+
+# An image whose python3 never ends, of the host's own programs: nothing is pulled.
+HANGING = """
+mkdir -p /root/hanging/usr/bin
+printf '#!/bin/sh\\nexec sleep 600\\n' > /root/hanging/usr/bin/python3
+chmod 755 /root/hanging/usr/bin/python3
+files=$(ldd /usr/bin/sleep /usr/bin/dash | grep -o '/lib[^ ]*' | sort -u | cut -c2-)
+tar -C / -ch usr/bin/sleep usr/bin/dash $files -C /root/hanging usr/bin/python3 --transform 's#usr/bin/dash#bin/sh#' |
+  docker import - gpu-host-test-hanging > /dev/null
+rm -r /root/hanging
+"""
+BURN_IN = f"""cd /opt/gpu-host && exec /{VENV}/bin/python - <<'END'
+import json
+from verify.burn_in_run import burn_in, container_work
+from verify.manifest import usage_manifest
+from verify.take import take
+look = lambda: json.loads(take("host", content=usage_manifest()))
+print(json.dumps(burn_in(look, container_work("gpu-host-test-hanging", 4), 4, every=1, slack=4)))
+END
 """
 
 
@@ -152,3 +174,17 @@ def test_a_host_whose_engine_is_stopped_fails_and_is_not_started_by_looking(host
         }
     finally:
         host.sh("systemctl reset-failed docker docker.socket; systemctl start docker.socket docker.service")
+
+
+def test_work_that_hangs_is_looked_at_and_its_container_is_taken_away(host: Host) -> None:
+    host.sh(HANGING)
+    try:
+        document = json.loads(host.sh(BURN_IN))
+        assert document["work"] == {"status": "timed-out", "reason": "it had not ended after 8 s"}
+        assert document["during"]
+        found = {one.id: one for one in burn_in.judge(document)}
+        assert "it had not ended" in found["burn-in.ran"].summary
+        assert found["burn-in.cards"].summary == "2 card(s) before and after"
+        assert host.sh("docker ps -aq --filter name=gpu-host-run-") == ""
+    finally:
+        host.sh("docker image rm -f gpu-host-test-hanging")

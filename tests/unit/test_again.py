@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import signal
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,6 +15,9 @@ from tests.unit.test_burn_in import burnt
 from verify import again, burn_in_run, take
 from verify.cli import main
 from verify.errors import VerifyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RECORDINGS = Path(__file__).resolve().parents[1] / "recordings"
 Json = dict[str, Any]
@@ -22,6 +28,14 @@ def healthy(**_: object) -> dict[str, Json]:
         where: json.loads((RECORDINGS / f"healthy-lab-{where}.json").read_text())
         for where in ("host", "container")
     }
+
+
+@pytest.fixture(autouse=True)
+def _terminated() -> Iterator[None]:
+    """Give SIGTERM back: a command may take it for its process, not for pytest's."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
 
 
 @pytest.fixture
@@ -43,7 +57,7 @@ def test_a_run_is_an_evidence_folder_of_its_own(run: Path, capsys: pytest.Captur
     assert begin(run) == 0
     assert "lab-1" in capsys.readouterr().out
     stamp = (run / "latest").readlink().name
-    assert names(run) == [stamp, "latest"]
+    assert names(run) == [".lock", stamp, "latest"]
     assert {"findings.json", "run.json", "gpu-host.prom", "junit.xml"} <= set(names(run / "latest/lab-1"))
     before = (run / "latest/lab-1/findings.json").read_bytes()
     assert main(["report", "--from", str(run / "latest")]) == 0
@@ -82,7 +96,9 @@ def test_the_last_n_are_kept_and_nothing_else_is_touched(run: Path) -> None:
     (run / "20180101T000000Z").symlink_to(run / "notes")
     begin(run, "--keep", "2")
     stamp = (run / "latest").readlink().name
-    assert names(run) == sorted([".hidden", "20180101T000000Z", "20190103T000000Z", stamp, "latest", "notes"])
+    assert names(run) == sorted(
+        [".hidden", ".lock", "20180101T000000Z", "20190103T000000Z", stamp, "latest", "notes"]
+    )
 
 
 def test_a_machine_that_cannot_be_recorded_has_a_row_that_says_so(
@@ -129,4 +145,30 @@ def test_nothing_half_written_is_left(run: Path, monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(again, "replace_file", full)
     assert begin(run) == 2
-    assert not run.exists() or names(run) == []
+    assert names(run) == [".lock"]
+
+
+def test_a_stop_by_systemd_is_an_interruption_and_leaves_nothing(
+    run: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> Json:
+        os.kill(os.getpid(), signal.SIGTERM)
+        return burnt()
+
+    monkeypatch.setattr(burn_in_run, "burn_in", stopped)
+    assert begin(run, "--burn-in") == 130
+    assert names(run) == [".lock"]
+
+
+def test_one_run_at_a_time_and_what_a_killed_one_left_goes(
+    run: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left = run / ".20190101T000000Z.new"
+    left.mkdir(parents=True)
+    with (run / ".lock").open("w") as other:
+        fcntl.flock(other, fcntl.LOCK_EX)
+        assert begin(run) == 2
+    assert "another run is at work" in capsys.readouterr().err
+    assert left.exists()
+    assert begin(run) == 0
+    assert not left.exists()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -244,3 +246,8 @@ def test_expected_findings_of_a_burn_in_that_was_refused_are_not_missed() -> Non
 def test_a_damaged_document_is_a_sentence(damage: Json) -> None:
     with pytest.raises(VerifyError):
         burn_in.judge({**burnt(), **damage})
+
+
+def test_every_finding_is_explained_and_no_other() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs/operations.md").read_text(encoding="utf-8")
+    assert re.findall(r"^\| `(burn-in\.[a-z]+)` \|", text, re.MULTILINE) == list(burn_in.ids())
