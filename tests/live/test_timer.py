@@ -47,7 +47,8 @@ mkdir -p /root/hanging/usr/bin
 printf '#!/bin/sh\\nexec sleep 600\\n' > /root/hanging/usr/bin/python3
 chmod 755 /root/hanging/usr/bin/python3
 files=$(ldd /usr/bin/sleep /usr/bin/dash | grep -o '/lib[^ ]*' | sort -u | cut -c2-)
-tar -ch --transform 's#usr/bin/dash#bin/sh#' -C / usr/bin/sleep usr/bin/dash $files -C /root/hanging usr/bin/python3 |
+files="usr/bin/sleep usr/bin/dash $files"
+tar -ch --transform 's#usr/bin/dash#bin/sh#' -C / $files -C /root/hanging usr/bin/python3 |
   docker import - gpu-host-test-hanging > /dev/null
 rm -r /root/hanging
 """

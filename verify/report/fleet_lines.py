@@ -35,7 +35,7 @@ def fleet_lines(fleet: Fleet) -> list[str]:
     """Return the lines below the table: drift host by host, then the failed hosts and the way on."""
     lines = [f"{host}: drifts: {said}" for host, said in fleet.drifts.items()]
     failed = [host.host for host in fleet.hosts if host.failed]
-    if failed:
+    if failed and len(fleet.hosts) > 1:  # of one host the table has said it
         more = f" and {len(failed) - _LISTED} more" if len(failed) > _LISTED else ""
         named = f"{', '.join(failed[:_LISTED])}{more}"
         lines.append(f"{len(failed)} of {len(fleet.hosts)} failed: {named}. To go on with these: {WAY_ON}")

@@ -72,3 +72,7 @@ def test_a_fleet_of_which_nothing_is_to_be_said_has_no_line() -> None:
     fleet = Fleet((host_report(FINDINGS[0]),))
     assert fleet_lines(fleet) == []
     assert "drifts" not in printed(fleet)
+
+
+def test_of_one_host_that_failed_the_table_has_said_it() -> None:
+    assert fleet_lines(Fleet((host_report(*FINDINGS),))) == []
