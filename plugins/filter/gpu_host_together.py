@@ -12,10 +12,12 @@ SAME = ("proxy", "ca_file")
 def plain_driver(plan: Row, asked: Row) -> bool:
     """Tell whether the driver is nothing but packages from the lists that are there.
 
-    One whose kernel module is built here, or that brings its repository, has steps between: it comes by itself.
+    One whose kernel module is built here, or that brings its repository, has steps between.
     """
     between = ("repository", "gpg", "pinning", "replaces", "modules")
-    return plan["action"] == "install" and not asked["kernel_module"] and not any(plan[key] for key in between)
+    return (
+        plan["action"] == "install" and not asked["kernel_module"] and not any(plan[key] for key in between)
+    )
 
 
 def plain_engine(plan: Row) -> bool:
@@ -24,11 +26,13 @@ def plain_engine(plan: Row) -> bool:
 
 def plain_toolkit(plan: Row, toolkit: Row) -> bool:
     """Tell whether the toolkit is new here; its repository is one step that can go before all packages."""
-    return bool(plan["differs"] and plan["repository"] and not toolkit["installed"] and not toolkit["obsolete"])
+    return bool(
+        plan["differs"] and plan["repository"] and not toolkit["installed"] and not toolkit["obsolete"]
+    )
 
 
 def together(found: Row, asked: Row) -> list[Row]:
-    """Return the roles, from the driver up, with the packages that can come at once; none where it is one role's.
+    """Return the roles, from the driver up, whose packages can come at once; none where it is one role's.
 
     ``asked`` is what preflight weighs: plans, states, and ``apt``: proxy and ca_file of each role.
     """

@@ -96,7 +96,7 @@ def repository(family: str, settings: dict[str, Any]) -> dict[str, Any]:
 
 
 def repositories(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return the repository for each family of systems, as the one look compares it before it knows the family."""
+    """Return the repository for each family of systems: the one look compares it, and knows the family."""
     if settings["packages_folder"]:
         return {}
     same = {"role": "nvidia_container_toolkit", "name": "nvidia-container-toolkit"}

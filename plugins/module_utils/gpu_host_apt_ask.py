@@ -42,6 +42,7 @@ class AptAsked(Tool):
         super().__init__(module)
         self.updated = ""  # what the refresh said
         self.coming = []  # what the plan would unpack
+        self.told = ""  # what the lists say of that
 
     def network(self):
         """Return options for the proxy."""
@@ -103,7 +104,7 @@ class AptAsked(Tool):
         words = [*self.words(names), *(f"{name}-" for name in self.given["replaces"] if name in there)]
         rc, said = self.get("--simulate", *options, "install", *words)
         would = changes(said)
-        self.coming = coming(said)
+        self.coming, self.told = coming(said), ""
         strangers = sorted(self.holds() - released)
         touched = set(would["changed"] + would["removed"])
         held = [name for name in strangers if name in touched]
@@ -134,7 +135,9 @@ class AptAsked(Tool):
 
     def shown(self):
         """Return what apt's lists say of the packages that the plan would unpack."""
-        return self.run("apt-cache", "show", *self.coming)[1] if self.coming else ""
+        if self.coming and not self.told:
+            self.told = self.run("apt-cache", "show", *self.coming)[1]
+        return self.told
 
     def room(self, options, words):
         """Refuse before the download where the disk has no room for it."""
@@ -151,8 +154,8 @@ class AptAsked(Tool):
             room = os.statvfs(folder)
             free = room.f_bavail * room.f_frsize
             if need > 0 and free < need + SPARE and place == ARCHIVES:
-                # Less comes where some of it is here, or in a folder; asking for that takes apt most of a second.
-                # Neither --simulate nor --print-uris does anything; --assume-no would, where nothing is to ask.
+                # Less comes where some of it is here, or in a folder; asking takes apt most of a second.
+                # Neither --simulate nor --print-uris does anything; --assume-no would, with nothing to ask.
                 need = fetched(self.get("--print-uris", "--yes", *options, "install", *words)[1])
             if need > 0 and free < need + SPARE:
                 raise RefusedError(

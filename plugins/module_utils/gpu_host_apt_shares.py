@@ -30,8 +30,9 @@ def sizes(shown: str) -> int:
 def shares(shown: str, wanted: list) -> dict:
     """Return for each role the packages that it brings, as if the roles came one after the other.
 
-    ``shown``: `apt-cache show` of what is new. ``wanted``: (role, names) in the order of the roles: a package
-    is the first role's that needs it. What nobody seems to need is the first role's, so that it has an owner.
+    ``shown``: `apt-cache show` of what is new. ``wanted``: (role, names or name=version) in the roles' order:
+    a package is the first role's that needs it. What nobody seems to need is the first role's, so that it has
+    an owner.
     """
     fields = paragraphs(shown)
     served: dict = {}
@@ -40,13 +41,15 @@ def shares(shown: str, wanted: list) -> dict:
             served.setdefault(word, []).append(name)
     left, found = set(fields), {}
     for role, names in wanted:
-        mine, ahead = set(), list(names)
+        mine, ahead = set(), [name.partition("=")[0] for name in names]
         while ahead:
             for name in served.get(ahead.pop(), []):
                 if name in left:
                     left.discard(name)
                     mine.add(name)
-                    ahead += named(fields[name].get("Depends", "") + "," + fields[name].get("Pre-Depends", ""))
+                    ahead += named(
+                        fields[name].get("Depends", "") + "," + fields[name].get("Pre-Depends", "")
+                    )
         found[role] = sorted(mine)
     if wanted:
         found[wanted[0][0]] = sorted({*found[wanted[0][0]], *left})

@@ -24,7 +24,7 @@ options:
     default: false
   files: {description: Files about to be written., type: list, elements: path, default: []}
   settings: {description: Whatever else the role needs to undo its change., type: dict, default: {}}
-  extends: {description: "Settings that are lists, made longer by what they do not hold yet.", type: dict, default: {}}
+  extends: {description: "Settings that are lists, and what they are to hold too.", type: dict, default: {}}
   path: {description: The ownership file., type: path, default: /var/lib/gpu-host/owned.json}
 author: [gpu-host maintainers]
 """
@@ -92,7 +92,10 @@ def main() -> None:
     before = load(module, path)
     after = before
     if state == "present":
-        settings = {**module.params["settings"], **extended(entry(before, role)["settings"], module.params["extends"])}
+        settings = {
+            **module.params["settings"],
+            **extended(entry(before, role)["settings"], module.params["extends"]),
+        }
         after = claim(before, role, not_there(module), settings)
         if entry(after, role) == {"packages": [], "files": [], "holds": [], "settings": {}}:
             after = before  # nothing of it is ours: no entry either

@@ -7,12 +7,13 @@ DOCUMENTATION = r"""
 module: gpu_host_packages_together
 short_description: Installs what several roles lack in one run of apt
 description:
-  - Reading the lists, planning and installing cost apt seconds each time, whatever comes. Here they are paid once.
-  - Only for what is new. Does nothing, and says why in C(left), where a role already has packages of its own here,
-    where dpkg is not whole, or where apt has an objection to the whole; the roles then say or mend it one by one.
+  - Reading the lists, planning and installing cost apt seconds each time, whatever comes. Here they are paid
+    once.
+  - Only for what is new. Does nothing, and says why in C(left), where a role already has packages of its own
+    here, where dpkg is not whole, or where apt objects to the whole. The roles then say or mend it one by one.
 options:
   wanted:
-    description: The roles in their order. Their packages are noted before they come, as if one role came after the other.
+    description: The roles in their order. Each has its packages noted before they come, as if by itself.
     type: list
     elements: dict
     required: true

@@ -74,7 +74,7 @@ driver: {description: "Answer, versions, origin, DKMS.", type: dict, returned: w
 toolkit: {description: The toolkit's programs., type: dict, returned: when asked for}
 cdi: {description: "CDI specification, and if it fits.", type: dict, returned: when asked for}
 image: {description: "If it is there, by every name; null: not known.", type: bool, returned: when asked for}
-settled: {description: "What was asked of repository and runtime, and needs no change.", type: dict, returned: always}
+settled: {description: "Of repository and runtime, if no change is due.", type: dict, returned: always}
 packages: {description: Installed versions by name., type: dict, returned: always}
 files: {description: Text by path; null where unreadable., type: dict, returned: always}
 """
@@ -120,7 +120,7 @@ def lacks(result: dict, wanted: list[str], found: dict) -> bool:
 
 
 def settled(module: AnsibleModule, found: dict) -> dict:
-    """Ask in this look what would cost a look of its own: whether repository and runtime are as they should be."""
+    """Ask in this look what would cost one of its own: if repository and runtime are as they should be."""
     family = found.get("machine", {}).get("family")
     repository, runtime = module.params["repository"].get(family), module.params["runtime"]
     return {

@@ -119,7 +119,10 @@ def main() -> int:
         query(state, arguments[1], arguments[2:])
     elif program == "apt-cache":
         for word in arguments[1:]:
-            say(f"Package: {word.partition('=')[0]}\nInstalled-Size: {state['unpacked']}\n")
+            name = word.partition("=")[0]
+            needs = ", ".join(state["offers"][name].get("needs", []))
+            say(f"Package: {name}\nInstalled-Size: {state['unpacked']}")
+            say(f"Size: {state.get('archive', 1)}\nDepends: {needs}\n")
     elif program == "dpkg" and not state["stuck"]:
         for package in state["packages"].values():
             package[0] = "ii"

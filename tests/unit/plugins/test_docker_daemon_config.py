@@ -85,7 +85,12 @@ class Host:
         told.write_text(json.dumps(self.engine), encoding="utf-8")
         given = {"path": str(self.path), "owned": str(self.owned), **parameters}
         arguments = {**given, "_ansible_check_mode": check, "_ansible_remote_tmp": str(self.folder)}
+        asked = {"subset": ["machine"], "runtime": given, "_ansible_remote_tmp": str(self.folder)}
+        settled = run_module("gpu_host_probe", asked, str(told), before=ENGINE)["settled"]["runtime"]
         result = run_module("docker_daemon_config", arguments, str(told), before=ENGINE, umask=umask)
+        # What preflight's one look says of it, in every case that is tried here.
+        silent = not result.get("failed") and "warnings" not in result
+        assert settled == (given.get("state") != "absent" and silent and not result["changed"])
         self.engine = json.loads(told.read_text(encoding="utf-8"))
         if "restart" in self.engine["asked"]:
             text = self.path.read_text(encoding="utf-8") if self.path.exists() else "{}"

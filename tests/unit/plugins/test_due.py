@@ -12,6 +12,7 @@ from plugins.filter.gpu_host_toolkit_cdi import toolkit_cdi
 from tests.unit.plugins.plans import recorded, wanted
 
 ROLES = ["driver", "engine", "toolkit", "image"]
+SETTLED = {"repository": True, "runtime": True}
 SOURCE = "/etc/apt/sources.list.d/nvidia-container-toolkit.sources"
 # A host that these roles provisioned, as its plans see it.
 DONE: dict[str, Any] = {
@@ -25,18 +26,30 @@ CDI: dict[str, Any] = {"due": False, "stuck": False, "notes": []}
 def asked(**changes: Any) -> dict[str, Any]:
     plans = {role: {**plan, **changes.pop(role, {})} for role, plan in copy.deepcopy(DONE).items()}
     return {
-        "plans": plans, "cdi": CDI, "states": dict.fromkeys(ROLES, "present"),
+        "plans": plans, "cdi": CDI, "states": dict.fromkeys([*ROLES, "runtime"], "present"),
         "kernel_module": True, "image_settled": True, **changes,
     }  # fmt: skip
 
 
 def found(**driver: Any) -> dict[str, Any]:
-    return {"driver": {"works": True, "reboot": None, **driver}, "image": True}
+    return {"driver": {"works": True, "reboot": None, **driver}, "image": True, "settled": SETTLED}
 
 
-def test_a_host_that_is_as_it_should_be_owes_nothing_but_a_look_at_the_repository() -> None:
-    assert due(found(), asked()) == {**dict.fromkeys(ROLES, False), "repository": True}
-    assert not due(found(), asked(toolkit={"repository": {}}))["repository"]
+def test_a_host_that_is_as_it_should_be_owes_nothing() -> None:
+    assert due(found(), asked()) == dict.fromkeys([*ROLES, "repository", "runtime"], False)
+
+
+@pytest.mark.parametrize("settled", [{}, {"repository": False, "runtime": False}])
+def test_a_repository_and_a_runtime_that_differ_or_were_not_looked_at_are_due_alone(
+    settled: dict[str, bool],
+) -> None:
+    made = due({**found(), "settled": settled}, asked())
+    assert [name for name in made if made[name]] == ["repository", "runtime"]
+    assert not due({**found(), "settled": settled}, asked(toolkit={"repository": {}}))["repository"]
+
+
+def test_a_runtime_that_is_to_go_is_due() -> None:
+    assert due(found(), asked(states={**dict.fromkeys(ROLES, "present"), "runtime": "absent"}))["runtime"]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +60,7 @@ def test_a_host_that_is_as_it_should_be_owes_nothing_but_a_look_at_the_repositor
         ("driver", {"driver": {"unheld": ["libcuda1"]}}),
         ("driver", {"driver": {"notes": ["know this"]}}),
         ("driver", {"driver": {"refusal": "no"}}),
-        ("driver", {"states": {**dict.fromkeys(ROLES, "present"), "driver": "absent"}}),
+        ("driver", {"states": {**dict.fromkeys([*ROLES, "runtime"], "present"), "driver": "absent"}}),
         ("engine", {"engine": {"install": True}}),
         ("engine", {"engine": {"start": True}}),
         ("engine", {"engine": {"refusal": "no"}}),
@@ -57,7 +70,7 @@ def test_a_host_that_is_as_it_should_be_owes_nothing_but_a_look_at_the_repositor
         ("toolkit", {"cdi": {**CDI, "stuck": True}}),
         ("toolkit", {"cdi": {}}),
         ("image", {"image_settled": False}),
-        ("image", {"states": {**dict.fromkeys(ROLES, "present"), "image": "absent"}}),
+        ("image", {"states": {**dict.fromkeys([*ROLES, "runtime"], "present"), "image": "absent"}}),
     ],
 )
 def test_what_is_not_as_it_should_be_is_due_and_so_is_all_above_it(
@@ -65,8 +78,9 @@ def test_what_is_not_as_it_should_be_is_due_and_so_is_all_above_it(
 ) -> None:
     made = due(found(), asked(**changes))
     assert [role for role in ROLES if made[role]] == ROLES[ROLES.index(first) :]
+    assert made["runtime"] == (first != "image")
     # The whole role looks at its repository too.
-    assert made["repository"] == (first == "image")
+    assert not made["repository"]
 
 
 def test_a_driver_that_does_not_work_or_whose_reboot_is_over_is_looked_at() -> None:

@@ -93,8 +93,22 @@ class Host:
             "no_proxy": "127.0.0.1",
             "ROOT": str(self.root),
         }
-        before = f"{NO_APT if rpm else NO_GPG}\n{before}"
-        return run_module("gpu_host_repository", {**parameters, **internal}, before=before, env=env)
+        shim = f"{NO_APT if rpm else NO_GPG}\n"
+        settled = self.settled(parameters, internal, shim, env)
+        result = run_module("gpu_host_repository", {**parameters, **internal}, before=shim + before, env=env)
+        if parameters.get("state") != "absent":
+            # What preflight's one look says of it, in every case that is tried here.
+            assert settled == (
+                not result.get("failed") and not result["changed"] and "warnings" not in result
+            )
+        return result
+
+    @staticmethod
+    def settled(given: dict[str, Any], internal: dict[str, Any], shim: str, env: dict[str, str]) -> bool:
+        asked = {"subset": ["machine"], "repository": {"debian": given}, **internal}
+        said = run_module("gpu_host_probe", asked, before=shim, env=env)
+        settled: bool = said["settled"]["repository"]
+        return settled
 
     def files(self) -> dict[str, bytes]:
         """Return everything but the log of what rpm was asked."""
