@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -43,6 +44,7 @@ class AptAsked(Tool):
         self.updated = ""  # what the refresh said
         self.coming = []  # what the plan would unpack
         self.told = ""  # what the lists say of that
+        self.held = None  # asked for once, until something changes it
 
     def network(self):
         """Return options for the proxy."""
@@ -73,9 +75,18 @@ class AptAsked(Tool):
         """Return the packages that were cut off serving a trigger, and are whole otherwise."""
         return cut_off(self.run("dpkg-query", "-W", TRIGGERED)[1])
 
+    def wait(self):
+        """Wait for its locks; whoever had them may have held something."""
+        began = time.monotonic()
+        super().wait()
+        if time.monotonic() - began > 1:
+            self.held = None
+
     def holds(self):
         """Return the names that are held, by whomever."""
-        return {name.partition(":")[0] for name in self.run("apt-mark", "showhold")[1].split()}
+        if self.held is None:
+            self.held = {name.partition(":")[0] for name in self.run("apt-mark", "showhold")[1].split()}
+        return self.held
 
     def words(self, names):
         """Return names as apt takes them: from the folder of an air-gapped site, files; else as given."""

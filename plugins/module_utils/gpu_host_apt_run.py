@@ -101,6 +101,7 @@ class Apt(AptAsked):
     def install(self, options, words, names):
         """Install; a failure says what it left."""
         rc, said = self.get("--yes", *options, "install", *words)
+        self.held = None
         if rc == 0:
             return
         half = self.half()
@@ -123,3 +124,4 @@ class Apt(AptAsked):
         """Hold these, or let them go."""
         if names:
             self.run("apt-mark", "hold" if on else "unhold", *names)
+            self.held = None

@@ -123,7 +123,7 @@ class Packages:
             missing += [name for name in self.tool.needed_for_holds() if name not in missing]
         came = self.install(missing) if missing else []
         # Once more: the plugin that shows holds may have come only now.
-        unheld = self.holds_to_change()[0]
+        unheld = self.holds_to_change()[0] if came else unheld
         # A run that is cut off here has noted holds that are not there: the next one must know, and set them.
         self.note([], unheld, {"holding": True} if unheld else {})
         self.tool.hold(unheld)

@@ -10,7 +10,7 @@ description:
   - Reading the lists, planning and installing cost apt seconds each time, whatever comes. Here they are paid
     once.
   - Only for what is new. Does nothing, and says why in C(left), where a role already has packages of its own
-    here, where dpkg is not whole, or where apt objects to the whole. The roles then say or mend it one by one.
+    here, where dpkg is not whole, or where apt objects to the whole. Each role then says or mends it.
 options:
   wanted:
     description: The roles in their order. Each has its packages noted before they come, as if by itself.
