@@ -86,6 +86,10 @@ def run(host: Any, request: pytest.FixtureRequest) -> dict[str, Any]:  # noqa: A
     if not path.is_file():
         pytest.fail(f"there is no {path}: {host.backend.hostname} was not collected")
     document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    collection = document.get("collection") or {}
+    # What hung while it was recorded would hang here for ever, and hide all other hosts.
+    if collection.get("outcome", "ok") != "ok":
+        pytest.fail(f"{host.backend.hostname} was not recorded ({collection['outcome']}): no second look")
     if not document.get("image"):
         pytest.fail(f"{host.backend.hostname} has no image to look with: {document.get('collection')}")
     return document

@@ -9,6 +9,8 @@ import pytest
 
 from verify.launch import docker_run, unless_asleep
 
+# A host that was not recorded is not asked again.
+pytestmark = pytest.mark.usefixtures("run")
 _DAEMON_JSON = "/etc/docker/daemon.json"
 
 
