@@ -5,16 +5,18 @@ set -eu
 cd "$(dirname "$0")/.."
 . scripts/lib.sh
 torch=$(torch_python) || [ $? = 1 ] || exit 2
+# Some need the whole checkout: all run as modules of it.
 for harness in benchmarks/*.py; do
+  module=benchmarks.$(basename "$harness" .py)
   [ -e "$harness" ] || { echo "no benchmarks yet"; exit 0; }
   case $harness in
     benchmarks/race_*)
       if [ -n "$torch" ]; then
-        "$torch" "$harness"
+        "$torch" -m "$module"
       else
         say "$harness was not run: no python3 on PATH imports torch; PYTHON= names one that does."
       fi
       ;;
-    *) .venv/bin/python "$harness" ;;
+    *) .venv/bin/python -m "$module" ;;
   esac
 done
