@@ -1,0 +1,72 @@
+"""Many hosts of one provisioned state: containers of the image that a Lab kept, each with its own engine."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+from tests.harness.lab import BOOT_S, Lab, LabError
+
+BOOTED = "systemctl is-system-running | grep -Eq 'running|degraded' && systemctl is-active --quiet ssh docker"
+
+
+class Fleet:
+    """The hosts, and the inventory that names them. They go with the Lab, by its label."""
+
+    def __init__(self, lab: Lab, state: str, count: int) -> None:
+        self.lab, self.state = lab, state
+        self.names = [f"{lab.name}-{number:02}" for number in range(1, count + 1)]
+        self.inventory = lab.folder / "fleet"
+
+    def container(self, name: str) -> str:
+        """Return the name of a host's container."""
+        return f"{self.lab.prefix}-{name}"
+
+    def containers(self, count: int) -> list[str]:
+        """Return those of the first so many hosts."""
+        return [self.container(name) for name in self.names[:count]]
+
+    def make(self) -> None:
+        """Start them all, wait for each, and write down how they are reached."""
+        for name in self.names:
+            self.start(name)
+        config = self.lab.folder / "state/ssh_config"
+        _, _, common = config.read_text(encoding="utf-8").partition("Host *\n")
+        # One image, one host key.
+        blocks = [
+            f"Host {name}\n  HostName {self.address(name)}\n  HostKeyAlias {self.lab.name}\n"
+            for name in self.names
+        ]
+        config.write_text("".join(blocks) + "Host *\n" + common, encoding="utf-8")
+        subprocess.run(["cp", "-R", f"{self.lab.inventory}/.", str(self.inventory)], check=True)
+        hosts = dict.fromkeys(self.names, self.lab.settings)
+        listed = {"gpu_hosts": {"children": {"simulated": {"hosts": hosts}}}}
+        Path(self.inventory, "hosts.yml").write_text(json.dumps(listed), encoding="utf-8")
+
+    def start(self, name: str) -> None:
+        """Make one host."""
+        api, made = self.lab.engine.api, self.lab.made
+        volume = f"{self.container(name)}-docker"
+        api.create_volume(volume, labels=made["Config"]["Labels"])
+        config = {
+            **made["Config"],
+            "Hostname": name,
+            "Image": self.lab.image(self.state),
+            "HostConfig": {**made["HostConfig"], "Binds": [f"{volume}:/var/lib/docker:rw"]},
+            "NetworkingConfig": {"EndpointsConfig": {self.lab.prefix: {"Aliases": [name]}}},
+        }
+        api.create_container_from_config(config, name=self.container(name))
+        api.start(self.container(name))
+
+    def address(self, name: str) -> str:
+        """Return where a host is, once a person could log in and its engine runs."""
+        until = time.monotonic() + BOOT_S
+        asked = ["docker", "exec", self.container(name), "sh", "-c", BOOTED]
+        while subprocess.run(asked, capture_output=True, check=False).returncode:
+            if time.monotonic() > until:
+                raise LabError(f"{name} did not boot within {BOOT_S} s")
+            time.sleep(0.5)
+        found = self.lab.engine.api.inspect_container(self.container(name))
+        return str(found["NetworkSettings"]["Networks"][self.lab.prefix]["IPAddress"])
