@@ -14,3 +14,4 @@ git ls-files -- '*.sh' .ci/run | xargs shellcheck -x
 for playbook in playbooks/*.yml; do
   ansible-playbook --syntax-check "$playbook"
 done
+scripts/lint_examples.sh
