@@ -114,7 +114,8 @@ def test_a_signal_is_an_interruption(
 
     monkeypatch.setattr(program, "run", told)
     # Whoever runs the tests under nohup, or in the background, has some of them ignored.
-    before = signal.signal(number, signal.SIG_DFL)
+    usual = signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL
+    before = signal.signal(number, usual)
     try:
         assert program.main(["--out", str(tmp_path)]) == 130
     finally:
