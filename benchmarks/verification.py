@@ -29,7 +29,7 @@ from benchmarks.shared.cost import Cost, cost_of, median
 from tests.harness.lab import Lab
 from tests.harness.plays import ROOT
 from verify.manifest import recorder_argv, recorder_source
-from verify.report.evidence import RECORDINGS, RUN
+from verify.report.layout import RECORDINGS, RUN
 
 FLOOR_GOAL, THIRTY_GOAL = 1.5, 10.0  # issue "Many hosts, few seconds"
 THIRTY = ROOT / "benchmarks/yardstick/test_thirty.py"
@@ -111,8 +111,8 @@ class Bench:
 def measure(bench: Bench, repeats: int) -> dict[str, Cost]:
     """Run each way in turn, so often, and return the medians; each once before that, unmeasured."""
     ways: dict[str, Callable[[], None]] = {
-        "ours": bench.ours,
         "floor": bench.floor,
+        "ours": bench.ours,
         "alone": bench.host_alone,
         "thirty": lambda: bench.thirty(bench.single),
         "shared": lambda: bench.thirty(bench.shared),

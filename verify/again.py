@@ -128,7 +128,7 @@ def _stage(folder: Path, name: str, options: argparse.Namespace) -> None:
     """Write what the report reads: recordings, the burn-in, and how they came about."""
     from verify.burn_in import FILE  # noqa: PLC0415
     from verify.redact import redact_recordings  # noqa: PLC0415
-    from verify.report.evidence import RECORDINGS, RUN, dump  # noqa: PLC0415
+    from verify.report.layout import RECORDINGS, RUN, dump  # noqa: PLC0415
     from verify.take import record_both  # noqa: PLC0415
 
     outcome: Json = {"outcome": "ok", "detail": None}

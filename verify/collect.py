@@ -2,38 +2,38 @@
 
 The ``gpu_verify`` role calls this as ``python -m verify.collect COMMAND --evidence DIR``, with JSON on
 standard input and JSON on standard output. Everything of one run is staged in ``DIR/.staging``
-and becomes evidence host by host, each in one rename (``publish``).
+and becomes evidence host by host, each in one rename (``publish``). A command is one start of Python, and for
+every host there is one: what only some of them need is imported where it is used.
 """
 
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import re
 import shutil
 import sys
 import uuid
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from verify.collect_race import others_on_card, race_options, race_settings, reused
 from verify.commands import some_path
 from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
 from verify.files import put_in_place, replace_file
-from verify.fleet.lock import LOCK
 from verify.launch import docker_run
 from verify.manifest import recorder_argv, recorder_source
-from verify.race.cache import reusable
-from verify.race.markdown import markdown
 from verify.recording import Recording
 from verify.redact import redact_recordings
-from verify.report.evidence import RACE, RECORDINGS, RUN, dump
-from verify.report.evidence import write as write_reports
+from verify.report.layout import LOCK, RACE, RECORDINGS, RUN, dump
 
 STAGING = ".staging"
 HOSTS = "hosts.json"
+SSH_CONFIG = "ssh_config"
+ROOT = Path(__file__).resolve().parents[1]
 # A client that is stopped by its deadline leaves its container behind: by these names it is found again.
 CONTAINERS = "gpu-host-run-"
 CLEANUP = ["timeout", "20", "sh", "-c", f"docker ps -aq --filter name={CONTAINERS} | xargs -r docker rm -f"]
@@ -72,7 +72,7 @@ def start(evidence: Path, given: Document) -> Document:
 def _folder(parent: Path, host: object) -> Path:
     """Return a host's folder; a name that would lead elsewhere, or be overlooked there, is refused."""
     name = str(host)
-    taken = {HOSTS, LOCK, "README.md", "index.html", "failed.hosts"}
+    taken = {HOSTS, SSH_CONFIG, LOCK, "README.md", "index.html", "failed.hosts"}
     if not re.fullmatch(r"[^./\x00-\x1f\x7f-\x9f][^/\x00-\x1f\x7f-\x9f]*", name) or name in taken:
         raise VerifyError(
             f"the inventory's host name {name!r} cannot be the name of a folder of evidence: "
@@ -113,28 +113,32 @@ def race_key(host: Document | None, container: Document | None, settings: Docume
     return {
         "card": card.name if card else None,
         "driver": card.driver_version if card else None,
-        "image_digest": image_facts(Recording.from_document(host)).id if host else None,
+        "image_digest": _image_digest(host),
         "settings": settings,
     }
+
+
+def _image_digest(host: Document | None) -> str | None:
+    return image_facts(Recording.from_document(host)).id if host else None
 
 
 def stage(evidence: Path, given: Document) -> Document:
     """Stage one host's recordings; say whether its race is due and, where it is, how it is started."""
     name = str(given["host"])
     folder = _folder(evidence / STAGING, name)
+    settings = _settings(given)
     recordings = {where: _recording(given[f"recording_{where}"]) for where in RECORDINGS}
     host, container = recordings["host"], recordings["container"]
     found = {where: document for where, document in recordings.items() if document is not None}
     kept = list(found.values()) if given["raw"] else redact_recordings(list(found.values()))
     for where, document in zip(found, kept, strict=True):
         replace_file(folder / RECORDINGS[where], dump(document))
-    key = race_key(host, container, race_settings(given).document())
     run = {
         "schema": 1,
         "host": name,
         "expected": given["expected"],
         "image": given["image"],
-        "image_digest": key["image_digest"],
+        "image_digest": _image_digest(host),
         "collection": _outcome(given, recorded=host is not None),
         "settings": {
             "race": given["race"],
@@ -142,9 +146,26 @@ def stage(evidence: Path, given: Document) -> Document:
         },
     }
     replace_file(folder / RUN, dump(run))
-    if given["race"] == "never" or container is None:
+    if settings is None or container is None:
         return {"race": "no", "argv": []}
-    old = _read(evidence / name / RACE) or {}
+    return _due(evidence / name, folder, given, race_key(host, container, settings), host)
+
+
+def _settings(given: Document) -> Document | None:
+    """Return the settings of the host's race, None where there is to be none."""
+    if given["race"] == "never":
+        return None
+    from verify.collect_race import race_settings  # noqa: PLC0415
+
+    return race_settings(given).document()
+
+
+def _due(known: Path, folder: Path, given: Document, key: Document, host: Document | None) -> Document:
+    """Stage the race that is known and still holds; else say how it is started."""
+    from verify.collect_race import others_on_card, race_options, reused  # noqa: PLC0415
+    from verify.race.cache import reusable  # noqa: PLC0415
+
+    old = _read(known / RACE) or {}
     if given["race"] == "cached" and reusable(old, **key):
         replace_file(folder / RACE, dump(reused(old, given)))
         return {"race": "cached", "argv": []}
@@ -162,6 +183,8 @@ def stage(evidence: Path, given: Document) -> Document:
 
 def race(evidence: Path, given: Document) -> Document:
     """Stage what a race printed; one that printed no race leaves none, and the reason on standard error."""
+    from verify.race.markdown import markdown  # noqa: PLC0415
+
     try:
         document = json.loads(given["race"])
         markdown(document)  # one host's nonsense must not keep the others from their reports
@@ -175,6 +198,8 @@ def race(evidence: Path, given: Document) -> Document:
 
 def complete(evidence: Path, _given: Document) -> Document:
     """Give every host of the run that staged nothing its own row: it was not reached."""
+    from verify.report.evidence import write as write_reports  # noqa: PLC0415
+
     staging = evidence / STAGING
     missing = [
         name for name in json.loads((staging / HOSTS).read_text()) if not (staging / name / RUN).is_file()
@@ -199,6 +224,8 @@ def complete(evidence: Path, _given: Document) -> Document:
 
 def publish(evidence: Path, _given: Document) -> Document:
     """Make the staged hosts' folders evidence, each in one rename, and write the fleet's reports."""
+    from verify.report.evidence import write as write_reports  # noqa: PLC0415
+
     staging = evidence / STAGING
     folders = sorted(run.parent for run in staging.glob(f"*/{RUN}"))
     for folder in folders:
@@ -207,7 +234,25 @@ def publish(evidence: Path, _given: Document) -> Document:
     return {"hosts": [folder.name for folder in folders], "failed": write_reports(evidence).failed}
 
 
-COMMANDS = {"start": start, "stage": stage, "race": race, "complete": complete, "publish": publish}
+def judge(evidence: Path, given: Document) -> Document:
+    """Complete, run the suite over it and publish, whatever the suite says; return what it said."""
+    import pytest  # noqa: PLC0415
+
+    complete(evidence, given)
+    staging = evidence / STAGING
+    config = staging / SSH_CONFIG
+    config.touch(mode=0o600)
+    config.write_text(given["ssh_config"], encoding="utf-8")
+    words = [f"--evidence={staging}", f"--hosts={','.join(given['hosts'])}", f"--ssh-config={config}"]
+    out, err = io.StringIO(), io.StringIO()
+    with redirect_stdout(out), redirect_stderr(err):
+        # Another folder's conftest.py and settings are not ours.
+        status = pytest.main([str(ROOT / "verify/suite"), *words, "-q", "-p", "no:cacheprovider"])
+    suite = {"rc": int(status), "lines": out.getvalue().splitlines(), "stderr": err.getvalue()}
+    return {**publish(evidence, given), "suite": suite}
+
+
+COMMANDS = {"start": start, "stage": stage, "race": race, "judge": judge}
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from verify.report.model import HostReport
 
-LOCK = "fleet.lock.json"
 SCHEMA = 1
 _AGAIN = "write it again with `gpu-verify report --from evidence/ --lock HOST`"
 

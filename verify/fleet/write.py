@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from verify.errors import VerifyError
 from verify.files import replace_file
-from verify.fleet.lock import LOCK, lock_of
+from verify.fleet.lock import lock_of
 from verify.fleet.prometheus import FILE
 from verify.fleet.versions import versions
-from verify.report.evidence import dump, host_folders, read_host
+from verify.report.evidence import host_folders, read_host
+from verify.report.layout import LOCK, dump
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from verify import burn_in
 from verify.errors import VerifyError
 from verify.files import recover, replace_file, replace_folder
-from verify.fleet.lock import LOCK, read_lock
+from verify.fleet.lock import read_lock
 from verify.fleet.member import fleet_host
 from verify.fleet.page import index
 from verify.fleet.prometheus import FILE, prometheus
@@ -27,6 +27,7 @@ from verify.race.svg import svg
 from verify.report.findings import judge_host
 from verify.report.fleet_lines import drifts
 from verify.report.junit import junit
+from verify.report.layout import LOCK, RACE, RECORDINGS, RUN, dump
 from verify.report.markdown import fleet_page
 from verify.report.model import Fleet, HostReport
 from verify.report.standings import check
@@ -37,19 +38,11 @@ if TYPE_CHECKING:
 
     from verify.fleet.member import FleetHost
 
-RUN = "run.json"
-RACE = "race.json"
-RECORDINGS = {"host": "recording-host.json", "container": "recording-container.json"}
 _WRITTEN = frozenset(
     {"findings.json", "junit.xml", "nvidia-smi.txt", "race.md", "race.svg", "race.html", FILE}
 )
 
 Json = dict[str, Any]
-
-
-def dump(document: object) -> str:
-    """Return a document as it stands in evidence: for reading, and alike each time."""
-    return json.dumps(document, indent=1, sort_keys=False, ensure_ascii=False) + "\n"
 
 
 def host_folders(source: Path) -> list[Path]:

@@ -13,8 +13,9 @@ from tests.unit.report.helpers import host_report
 from verify import cli
 from verify.errors import VerifyError
 from verify.findings import Finding, Layer, Status
-from verify.fleet.lock import LOCK, lock_of, read_lock
+from verify.fleet.lock import lock_of, read_lock
 from verify.fleet.versions import Versions
+from verify.report.layout import LOCK
 
 WHOLE = Versions("580.159.03", "1.20.2", "29.4.3", "sha256:00")
 INSIDE = Finding("container.answers", Layer.CONTAINER, Status.PASS, "it answers")
