@@ -246,7 +246,7 @@ def judge(evidence: Path, given: Document) -> Document:
     words = [f"--evidence={staging}", f"--hosts={','.join(given['hosts'])}", f"--ssh-config={config}"]
     out, err = io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
-        # hypothesis is there where this project is developed; the suite has no use for it, and it loads slowly.
+        # hypothesis, where it is installed, loads slowly, and the suite has no use for it.
         quick = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
         status = pytest.main([str(ROOT / "verify/suite"), *words, *quick])
     suite = {"rc": int(status), "lines": out.getvalue().splitlines(), "stderr": err.getvalue()}
