@@ -48,6 +48,11 @@ exec /usr/sbin/sshd -D
 # Stands on the host before the system's own programs; Ansible's modules run by /usr/bin/python3.
 REPLAY = """#!/bin/sh
 name=$(basename "$0")
+# What is piped in is read to its end, as a Python would: Ansible takes a closed pipe for a failure.
+case "$(cat /fleet/state) $name $*" in
+  "hanging python3 "*) ;;
+  *" python3 - "*|*" docker run "*" - "*) cat > /dev/null ;;
+esac
 case "$(cat /fleet/state) $name $*" in
   "failing python3 "*) echo "python3: cannot run" >&2; exit 3 ;;
   "hanging python3 "*) exec /usr/bin/python3 "$@" ;;
@@ -144,7 +149,7 @@ class Fleet:
         lines = [f"{address} {host_key}\n" for address in self.addresses.values()]
         (self.folder / "known_hosts").write_text("".join(lines))
         config = (
-            f"Host *\n  User admin\n  IdentityFile {self.folder}/key\n  ConnectTimeout 5\n"
+            f"Host *\n  User admin\n  IdentityFile {self.folder}/key\n  ConnectTimeout 15\n"
             f"  UserKnownHostsFile {self.folder}/known_hosts\n"
         )
         (self.folder / "ssh_config").write_text(config)
