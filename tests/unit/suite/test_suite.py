@@ -73,3 +73,16 @@ def test_raw_look_fails_where_the_host_cannot_be_reached(evidence: Path, tmp_pat
     done = suite("--evidence", evidence, "--hosts", "ssh://lab", "--ssh-config", config, "-k", "test_raw")
     assert done.returncode == 1
     assert "passed" not in done.stdout
+
+
+def test_a_host_that_hung_while_it_was_recorded_is_not_asked_again(evidence: Path, tmp_path: Path) -> None:
+    put(
+        evidence / "lab" / "run.json",
+        {**run("lab"), "collection": {"outcome": "timed-out", "detail": "the deadline passed"}},
+    )
+    asked, config = tmp_path / "asked", tmp_path / "ssh_config"
+    config.write_text(f"Host *\n  ProxyCommand touch {asked}\n")
+    done = suite("--evidence", evidence, "--hosts", "ssh://lab", "--ssh-config", config, "-k", "test_raw")
+    assert done.returncode == 1
+    assert "lab was not recorded (timed-out): no second look" in done.stdout
+    assert not asked.exists()
