@@ -49,7 +49,8 @@ def together(found: Row, asked: Row) -> list[Row]:
     ]  # fmt: skip
     plain = [row for row in rows if row[3] and asked["states"][row[0]] == "present"]
     ways = {tuple(asked["apt"][layer][key] for key in SAME) for layer, *_ in plain}
-    if len(plain) < 2 or len(ways) > 1:  # noqa: PLR2004
+    # Only from the driver up: one that is built, or is there, leaves each role its own turn.
+    if len(plain) < 2 or len(ways) > 1 or plain[0][0] != "driver":  # noqa: PLR2004
         return []
     return [
         {"layer": layer, "role": role, "names": names, "proxy": proxy, "ca_file": ca_file}
