@@ -116,7 +116,9 @@ class Packages:
     def bring(self) -> list:
         """Do it, step by step; return what came or changed."""
         self.tool.wait()
-        self.tool.repair(self.mine | set(self.names))
+        # Another role's too: several layers' packages may have been coming when a run was cut off.
+        noted = {name for role in self.owned["roles"] for name in entry(self.owned, role)["packages"]}
+        self.tool.repair(noted | set(self.names))
         missing = self.missing()
         unheld, loose = self.holds_to_change()
         if unheld:
