@@ -57,13 +57,14 @@ def half_configured(text: str) -> list:
 def cut_off(text: str) -> set:
     """Return the packages that were whole, and were cut off while they served the trigger of another one.
 
-    dpkg then says half configured (F), with the version that was configured; one that never was has none.
+    dpkg then says half configured (F), with the version that was configured, one that never was has none;
+    or that a trigger is pending (t).
     """
     found = [line.split("\t") for line in text.splitlines()]
     return {
         row[0]
         for row in found
-        if len(row) == 4 and row[1][1:2] == "F" and row[2] == row[3]  # noqa: PLR2004
+        if len(row) == 4 and ((row[1][1:2] == "F" and row[2] == row[3]) or row[1][1:2] == "t")  # noqa: PLR2004
     }
 
 
