@@ -34,7 +34,7 @@ test-long: test ## every kill point and both module builds too
 	@scripts/harness.sh long
 lint: venv ## the linters alone
 	@scripts/lint.sh
-bench: venv ## what the doctor, the recorder and the race cost, against their goals
+bench: venv ## what the commands cost, from the doctor to a fleet, against their goals
 	@scripts/bench.sh
 venv: ## the set-up that all of them share
 	@scripts/venv.sh

@@ -28,7 +28,7 @@ from tests.harness.lab import Lab
 from tests.harness.plays import ROOT, Play, Ran, descendants, parents_of_all, play
 
 GROWTH_GOAL, HOST_GOAL = 1.1, 0.5  # issue "Many hosts, few seconds"; ../shared/peers.md: CPU seconds per host
-BASE, NAME = "gpu-host-sim/base", "gpu-host/race:scale"
+NAME = "gpu-host/race:scale"
 THOUSAND, CORES = 1000, 8
 SAMPLE_S = 0.25
 

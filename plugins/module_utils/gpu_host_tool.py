@@ -16,6 +16,14 @@ ENVIRONMENT = {
     "NEEDRESTART_MODE": "l",  # needrestart would restart Docker, and with it the containers
     "NEEDRESTART_SUSPEND": "1",
 }
+# What a module that installs is given of how that is done.
+ARGUMENTS = {
+    "repositories": {"type": "list", "elements": "str", "default": []},
+    "proxy": {"type": "str", "default": "", "no_log": True},
+    "ca_file": {"type": "str", "default": ""},
+    "lock_timeout": {"type": "int", "default": 300},
+    "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
+}
 # What a module that only removes is not given.
 DEFAULTS = {
     "proxy": "",
@@ -52,6 +60,16 @@ class Tool:
         """Keep a warning, once."""
         if line not in self.warnings:
             self.warnings.append(line)
+
+    def show_warnings(self):
+        """Hand the warnings to the person who runs the module."""
+        for line in self.warnings:
+            self.module.warn(line)
+
+    def refuse(self, refused):
+        """End the module with a refusal's reason and sentence."""
+        self.show_warnings()
+        self.module.fail_json(msg=refused.sentence, reason=refused.reason, **refused.more)
 
     def wait(self):
         """Wait for its locks."""

@@ -49,6 +49,7 @@ from ansible.module_utils.gpu_host_dnf_run import Dnf
 from ansible.module_utils.gpu_host_owned_file import load, save
 from ansible.module_utils.gpu_host_ownership import claim, entry, release, settle
 from ansible.module_utils.gpu_host_refused import RefusedError
+from ansible.module_utils.gpu_host_tool import ARGUMENTS as HOW
 
 ARGUMENTS = {
     "role": {"type": "str", "required": True},
@@ -56,13 +57,9 @@ ARGUMENTS = {
     "hold": {"type": "list", "elements": "str", "default": []},
     "replaces": {"type": "list", "elements": "str", "default": []},
     "modules": {"type": "list", "elements": "str", "default": []},
-    "repositories": {"type": "list", "elements": "str", "default": []},
     "folder": {"type": "str", "default": ""},
     "allow_downgrade": {"type": "bool", "default": False},
-    "proxy": {"type": "str", "default": "", "no_log": True},
-    "ca_file": {"type": "str", "default": ""},
-    "lock_timeout": {"type": "int", "default": 300},
-    "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
+    **HOW,
 }
 
 
@@ -177,11 +174,8 @@ def main() -> None:
         try:
             came = packages.bring()
         except RefusedError as refused:
-            for line in packages.tool.warnings:
-                module.warn(line)
-            module.fail_json(msg=refused.sentence, reason=refused.reason, **refused.more)
-    for line in packages.tool.warnings:
-        module.warn(line)
+            packages.tool.refuse(refused)
+    packages.tool.show_warnings()
     module.exit_json(changed=changed, installed=came, held=unheld)
 
 

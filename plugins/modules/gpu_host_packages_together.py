@@ -54,6 +54,7 @@ from ansible.module_utils.gpu_host_apt_shares import shares
 from ansible.module_utils.gpu_host_owned_file import load, save
 from ansible.module_utils.gpu_host_ownership import claim, entry
 from ansible.module_utils.gpu_host_refused import RefusedError
+from ansible.module_utils.gpu_host_tool import ARGUMENTS as HOW
 
 ROLE = {
     "role": {"type": "str", "required": True},
@@ -62,11 +63,7 @@ ROLE = {
 }
 ARGUMENTS = {
     "wanted": {"type": "list", "elements": "dict", "required": True, "options": ROLE},
-    "repositories": {"type": "list", "elements": "str", "default": []},
-    "proxy": {"type": "str", "default": "", "no_log": True},
-    "ca_file": {"type": "str", "default": ""},
-    "lock_timeout": {"type": "int", "default": 300},
-    "path": {"type": "path", "default": "/var/lib/gpu-host/owned.json"},
+    **HOW,
 }
 
 
@@ -117,11 +114,8 @@ def main() -> None:
         save(module, path, after)
         tool.install(options, words, missing)
     except RefusedError as refused:
-        for line in tool.warnings:
-            module.warn(line)
-        module.fail_json(msg=refused.sentence, reason=refused.reason, **refused.more)
-    for line in tool.warnings:
-        module.warn(line)
+        tool.refuse(refused)
+    tool.show_warnings()
     module.exit_json(changed=True, installed=missing, left="")
 
 
