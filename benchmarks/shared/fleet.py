@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from pathlib import Path
 
-from tests.harness.lab import BOOT_S, Lab, LabError
-
-BOOTED = "systemctl is-system-running | grep -Eq 'running|degraded' && systemctl is-active --quiet ssh docker"
+from tests.harness.lab import Lab
 
 
 class Fleet:
@@ -31,7 +28,7 @@ class Fleet:
     def make(self) -> None:
         """Start them all, wait for each, and write down how they are reached."""
         for name in self.names:
-            self.start(name)
+            self.lab.engine.api.start(self.lab.create(name, self.state))
         config = self.lab.folder / "state/ssh_config"
         _, _, common = config.read_text(encoding="utf-8").partition("Host *\n")
         # One image, one host key.
@@ -45,28 +42,6 @@ class Fleet:
         listed = {"gpu_hosts": {"children": {"simulated": {"hosts": hosts}}}}
         Path(self.inventory, "hosts.yml").write_text(json.dumps(listed), encoding="utf-8")
 
-    def start(self, name: str) -> None:
-        """Make one host."""
-        api, made = self.lab.engine.api, self.lab.made
-        volume = f"{self.container(name)}-docker"
-        api.create_volume(volume, labels=made["Config"]["Labels"])
-        config = {
-            **made["Config"],
-            "Hostname": name,
-            "Image": self.lab.image(self.state),
-            "HostConfig": {**made["HostConfig"], "Binds": [f"{volume}:/var/lib/docker:rw"]},
-            "NetworkingConfig": {"EndpointsConfig": {self.lab.prefix: {"Aliases": [name]}}},
-        }
-        api.create_container_from_config(config, name=self.container(name))
-        api.start(self.container(name))
-
     def address(self, name: str) -> str:
         """Return where a host is, once a person could log in and its engine runs."""
-        until = time.monotonic() + BOOT_S
-        asked = ["docker", "exec", self.container(name), "sh", "-c", BOOTED]
-        while subprocess.run(asked, capture_output=True, check=False).returncode:
-            if time.monotonic() > until:
-                raise LabError(f"{name} did not boot within {BOOT_S} s")
-            time.sleep(0.5)
-        found = self.lab.engine.api.inspect_container(self.container(name))
-        return str(found["NetworkSettings"]["Networks"][self.lab.prefix]["IPAddress"])
+        return self.lab.booted(self.container(name), "ssh", "docker")

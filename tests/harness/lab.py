@@ -97,27 +97,28 @@ class Lab:
         api = self.engine.api
         api.remove_container(self.container, force=True)
         api.remove_volume(self.volume)
-        api.create_volume(self.volume, labels=self.made["Config"]["Labels"])
+        self.create(self.name, state)
+        self.start()
+
+    def create(self, name: str, state: str) -> str:
+        """Create a host of a kept state, with a volume of its own; return the container's name."""
+        api, container = self.engine.api, f"{self.prefix}-{name}"
+        volume = f"{container}-docker"
+        api.create_volume(volume, labels=self.made["Config"]["Labels"])
         config = {
             **self.made["Config"],
+            "Hostname": name,
             "Image": self.image(state),
-            "HostConfig": self.made["HostConfig"],
-            "NetworkingConfig": {"EndpointsConfig": {self.prefix: {"Aliases": [self.name]}}},
+            "HostConfig": {**self.made["HostConfig"], "Binds": [f"{volume}:/var/lib/docker:rw"]},
+            "NetworkingConfig": {"EndpointsConfig": {self.prefix: {"Aliases": [name]}}},
         }
-        api.create_container_from_config(config, name=self.container)
-        self.start()
+        api.create_container_from_config(config, name=container)
+        return container
 
     def start(self) -> None:
         """Start the container and wait until a person can log in."""
         self.engine.api.start(self.container)
-        until = time.monotonic() + BOOT_S
-        ready = "systemctl is-system-running | grep -Eq 'running|degraded' && systemctl is-active --quiet ssh"
-        while self.exec(["sh", "-c", ready], check=False).returncode:
-            if time.monotonic() > until:
-                raise LabError(f"{self.container} did not boot within {BOOT_S} s")
-            time.sleep(0.2)
-        found = self.engine.api.inspect_container(self.container)
-        address = found["NetworkSettings"]["Networks"][self.prefix]["IPAddress"]
+        address = self.booted(self.container, "ssh")
         file = self.folder / "state/ssh_config"
         file.write_text(re.sub(r"(?m)^( *HostName ).*", rf"\g<1>{address}", file.read_text()))
         # A connection to the container that was here before leads nowhere.
@@ -126,6 +127,20 @@ class Lab:
                 ["ssh", "-O", "exit", "-o", f"ControlPath={socket}", "x"], capture_output=True, check=False
             )
             socket.unlink(missing_ok=True)
+
+    def booted(self, container: str, *units: str) -> str:
+        """Wait until a host is up and these units run; return its address."""
+        until = time.monotonic() + BOOT_S
+        up = "systemctl is-system-running | grep -Eq 'running|degraded' && systemctl is-active --quiet"
+        ready = ["docker", "exec", "-i", container, "sh", "-c", f"{up} {' '.join(units)}"]
+        while subprocess.run(
+            ready, input="", capture_output=True, text=True, timeout=SCRIPT_S, check=False
+        ).returncode:
+            if time.monotonic() > until:
+                raise LabError(f"{container} did not boot within {BOOT_S} s")
+            time.sleep(0.2)
+        found = self.engine.api.inspect_container(container)
+        return str(found["NetworkSettings"]["Networks"][self.prefix]["IPAddress"])
 
     def kill(self) -> None:
         """SIGKILL to the host and everything on it at once, and start it again."""
