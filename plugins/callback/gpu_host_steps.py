@@ -19,6 +19,8 @@ from typing import Any
 
 from ansible.plugins.callback import CallbackBase
 
+# Comes by itself, or before the packages of several layers: part of whatever runs already.
+GOES_ON = "nvidia_container_toolkit : The repository, "
 # Steps by role, as a person counts them. The first that fits the beginning of a task's name counts.
 STEPS = (
     ("host_preflight : Wait for ", "waiting"),
@@ -26,6 +28,7 @@ STEPS = (
     ("gpu_storage : ", "storage"),
     ("nvidia_driver : ", "driver"),
     ("docker_engine : ", "engine"),
+    ("nvidia_container_toolkit : At once, ", "packages"),
     ("nvidia_container_toolkit : ", "toolkit"),
     ("docker_nvidia_runtime : ", "toolkit"),
     ("registry_login : ", "image"),
@@ -39,6 +42,8 @@ STEPS = (
 
 def step_of(task: str) -> str | None:
     """Return the step that a task belongs to; None for one that belongs to whatever runs already."""
+    if task.startswith(GOES_ON):
+        return None
     return next((step for start, step in STEPS if task.startswith(start)), None)
 
 

@@ -19,6 +19,7 @@ NAMES = {
     "setup": "set-up of Ansible",
     "look": "preflight",
     "storage": "storage",
+    "packages": "packages at once",
     "driver": "driver",
     "engine": "engine",
     "toolkit": "toolkit and runtime",

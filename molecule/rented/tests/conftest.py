@@ -16,7 +16,7 @@ import instance
 
 BOOTSTRAP, PULL = "gpu-host-bootstrap", "gpu-host-pull"
 # Each step is waited for, and some seconds of it: the preflight comes after the locks were waited for.
-KILLS = (("look", 0), ("engine", 4), ("toolkit", 3))
+KILLS = (("look", 0), ("packages", 6), ("toolkit", 3))
 KILL = """
 until [ "$(tail -n 1 {steps} 2> /dev/null | cut -f 2)" = {step} ]; do
   if systemctl is-failed --quiet {unit}; then journalctl -u {unit} -o cat | tail -n 40 >&2; exit 1; fi

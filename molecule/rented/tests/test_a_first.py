@@ -10,7 +10,7 @@ from conftest import First
 
 
 def test_it_was_killed_where_it_was_meant_to_be(first: First) -> None:
-    assert first.killed == ["look", "engine", "toolkit"]
+    assert first.killed == ["look", "packages", "toolkit"]
     assert first.restarts == "3"
 
 
@@ -26,6 +26,7 @@ def test_it_is_proven(first: First) -> None:
 def test_time_to_ready_is_split_by_step_and_has_its_price(first: First) -> None:
     steps = (
         "waiting for locks",
+        "packages at once",
         "driver",
         "engine",
         "toolkit and runtime",

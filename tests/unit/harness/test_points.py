@@ -47,7 +47,7 @@ def test_g7_three_fixed_points_for_each_way_of_killing() -> None:
 
 
 def test_fixed_points_need_a_run_that_changed_something() -> None:
-    with pytest.raises(ValueError, match="installed nothing"):
+    with pytest.raises(ValueError, match="changed nothing"):
         points.fixed_points([done("docker_engine : Install", changed=False)])
 
 

@@ -108,6 +108,8 @@ def test_steps_of_the_callback_have_names() -> None:
         ("host_preflight : Look at the machine", "look"),
         ("gpu_verify : Race in a container", "race"),
         ("gpu_verify : Judge", "verification"),
+        ("nvidia_container_toolkit : At once, the packages: driver, engine, toolkit", "packages"),
+        ("nvidia_container_toolkit : The repository, if its key is the expected one", None),
         ("Take back the hosts that failed before", None),
     ],
 )
