@@ -34,7 +34,7 @@ def plain_toolkit(plan: Row, toolkit: Row) -> bool:
 def together(found: Row, asked: Row) -> list[Row]:
     """Return the roles, from the driver up, whose packages can come at once; none where it is one role's.
 
-    ``asked`` is what preflight weighs: plans, states, and ``apt``: proxy and ca_file of each role.
+    ``asked`` is what preflight weighs: plans, states, and ``apt``: proxy, ca_file and hold of each role.
     """
     plans = asked["plans"]
     if found["machine"]["family"] != "debian" or not all(plans.values()):
@@ -53,9 +53,8 @@ def together(found: Row, asked: Row) -> list[Row]:
     if len(plain) < 2 or len(ways) > 1 or plain[0][0] != "driver":  # noqa: PLR2004
         return []
     return [
-        {"layer": layer, "role": role, "names": names, "proxy": proxy, "ca_file": ca_file}
+        {"layer": layer, "role": role, "names": names, **asked["apt"][layer]}
         for layer, role, names, _ in plain
-        for proxy, ca_file in ways
     ]
 
 

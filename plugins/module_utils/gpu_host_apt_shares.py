@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-FIELD = re.compile(r"(?m)^(Package|Depends|Pre-Depends|Provides|Size): (.*)$")
+UPSTREAM = re.compile(r"^\d+:|-[^-]*$")  # what a Debian version has around the upstream one
+FIELD = re.compile(r"(?m)^(Package|Depends|Pre-Depends|Provides): (.*)$")
 
 
 def paragraphs(shown: str) -> dict:
@@ -20,11 +21,6 @@ def paragraphs(shown: str) -> dict:
 def named(relation: str) -> list:
     """Return every name in a relation such as `a (>= 1), b | c:any`: versions and architectures left out."""
     return re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]*)", relation)
-
-
-def sizes(shown: str) -> int:
-    """Return the bytes of the packages' archives: what is downloaded at most."""
-    return sum(int(fields.get("Size", 0)) for fields in paragraphs(shown).values())
 
 
 def shares(shown: str, wanted: list) -> dict:
@@ -54,3 +50,17 @@ def shares(shown: str, wanted: list) -> dict:
     if wanted:
         found[wanted[0][0]] = sorted({*found[wanted[0][0]], *left})
     return found
+
+
+def of_one_version(names: list, asked: list, coming: list) -> list:
+    """Return those of a role's packages that have the upstream version of the first one that it asked for.
+
+    ``coming``: name=version of all that comes. The rest is a library's or a tool's own version.
+    """
+    versions = {
+        name: UPSTREAM.sub("", version) for name, _, version in (word.partition("=") for word in coming)
+    }
+    led = next(
+        (versions[name] for name in (word.partition("=")[0] for word in asked) if name in versions), None
+    )
+    return [name for name in names if led is not None and versions.get(name) == led]

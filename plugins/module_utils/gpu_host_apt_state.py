@@ -31,6 +31,15 @@ SENTENCES = (
         "the disk is full ({line}): make room (`df -h /var /usr`), and run again",
     ),
 )
+# How `apt-get -V` lists what it would do: `   name (old => new)`, a star where its configuration goes too.
+BLOCK = re.compile(
+    r"(?m)^The following (?:NEW )?packages will be (installed|upgraded|DOWNGRADED|REMOVED):\n((?:   .*\n)+)"
+)
+ROW = re.compile(r"(?m)^   ([^\s*]+)\*? \((?:\S+ => )?(\S+)\)$")
+COUNTED = re.compile(
+    r"(?m)^(\d+) upgraded, (\d+) newly installed, "
+    r"(?:\d+ reinstalled, )?(?:(\d+) downgraded, )?(\d+) to remove "
+)
 # What apt only remarks on: the list was read all the same.
 REMARKS = re.compile(
     r"legacy trusted\.gpg|Policy will reject|configured multiple times|support architecture"
@@ -68,17 +77,30 @@ def cut_off(text: str) -> set:
     }
 
 
-def changes(said: str) -> dict:
-    """Return what `apt-get --simulate` would do: names by new, changed, removed, and which would go back."""
-    found: dict = {"new": [], "changed": [], "removed": []}
-    for line in said.splitlines():
-        shown = re.match(r"(Inst|Remv|Purg) (\S+)( \[)?", line)
-        if shown:
-            kind = "removed" if shown[1] != "Inst" else "changed" if shown[3] else "new"
-            found[kind].append(shown[2].partition(":")[0])
-    older = re.search(r"will be DOWNGRADED:\n((?:  .*\n?)+)", said)
-    found["older"] = [name.partition(":")[0] for name in older[1].split()] if older else []
-    return {kind: sorted(set(names)) for kind, names in found.items()}
+def planned(said: str) -> dict:
+    """Return what `apt-get --print-uris --yes -V` would do: names by new, changed, removed, and older.
+
+    ``coming``: what would be unpacked, each as name=version. ``understood``: the names are as many as apt
+    says in its last line, so that nothing is overlooked that another apt would print in another way.
+    """
+    found: dict = {"installed": [], "upgraded": [], "DOWNGRADED": [], "REMOVED": []}
+    for what, listed in BLOCK.findall(said):
+        found[what] += ROW.findall(listed)
+    names = {what: sorted({name.partition(":")[0] for name, _ in rows}) for what, rows in found.items()}
+    counted = COUNTED.search(said)
+    known = [len(found[what]) for what in ("upgraded", "installed", "DOWNGRADED", "REMOVED")]
+    return {
+        "new": names["installed"],
+        "changed": sorted({*names["upgraded"], *names["DOWNGRADED"]}),
+        "removed": names["REMOVED"],
+        "older": names["DOWNGRADED"],
+        "coming": [
+            f"{name}={version}"
+            for what in ("installed", "upgraded", "DOWNGRADED")
+            for name, version in found[what]
+        ],
+        "understood": counted is not None and [int(number or 0) for number in counted.groups()] == known,
+    }
 
 
 def marked(said: str) -> list:
@@ -111,11 +133,6 @@ def known_cause(said: str) -> tuple | None:
 def mentioned(names: list, said: str) -> list:
     """Return those names that a text speaks of."""
     return [name for name in names if re.search(rf"(?<![\w.+-]){re.escape(name)}(?![\w.+-]*\w)", said)]
-
-
-def coming(said: str) -> list:
-    """Return what apt-get --simulate would unpack, each as name=version."""
-    return [f"{name}={version}" for name, version in re.findall(r"(?m)^Inst (\S+)[^(\n]*\((\S+)", said)]
 
 
 def fetched(said: str) -> int:

@@ -164,5 +164,5 @@ class DnfAsked(Tool):
                 held=names,
             )
 
-    def room(self, options, words):
+    def room(self):
         """Left to rpm: it tests the disk before a transaction, and says which file system is short."""

@@ -145,7 +145,7 @@ class Packages:
                 self.tool.refresh()
             self.tool.hold(held, on=False)
             options, words, would = self.tool.plan(missing, set(held))
-            self.tool.room(options, words)
+            self.tool.room()
             # dnf switches a module's default stream on by itself.
             streams = {**dict.fromkeys(would.get("streams", []), ""), **streams}
             self.note(would["new"], [], self.noted(streams))

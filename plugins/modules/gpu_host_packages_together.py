@@ -21,6 +21,7 @@ options:
       role: {description: The role's name in the ownership file., type: str, required: true}
       names: {description: "Packages, as name or name=version.", type: list, elements: str, required: true}
       files: {description: Files that the packages make., type: list, elements: str, default: []}
+      hold: {description: "If they are held, those of the first one's version.", type: bool, default: false}
   repositories: {description: Source files that must be readable., type: list, elements: str, default: []}
   proxy: {description: Proxy for this run., type: str, default: ""}
   ca_file: {description: Certificates to trust in this run., type: str, default: ""}
@@ -50,9 +51,9 @@ from pathlib import Path
 
 from ansible.module_utils.basic import AnsibleModule
 from ansible.module_utils.gpu_host_apt_run import Apt
-from ansible.module_utils.gpu_host_apt_shares import shares
+from ansible.module_utils.gpu_host_apt_shares import of_one_version, shares
 from ansible.module_utils.gpu_host_owned_file import load, save
-from ansible.module_utils.gpu_host_ownership import claim, entry
+from ansible.module_utils.gpu_host_ownership import claim, entry, settle
 from ansible.module_utils.gpu_host_refused import RefusedError
 from ansible.module_utils.gpu_host_tool import ARGUMENTS as HOW
 
@@ -60,6 +61,7 @@ ROLE = {
     "role": {"type": "str", "required": True},
     "names": {"type": "list", "elements": "str", "required": True},
     "files": {"type": "list", "elements": "str", "default": []},
+    "hold": {"type": "bool", "default": False},
 }
 ARGUMENTS = {
     "wanted": {"type": "list", "elements": "dict", "required": True, "options": ROLE},
@@ -78,18 +80,33 @@ def begun(owned: dict, wanted: list, tool: Apt) -> str:
 
 
 def prepare(module: AnsibleModule, tool: Apt, wanted: list, missing: list) -> tuple:
-    """Plan, see that there is room, and note; return what installs it. A refusal changes nothing."""
+    """Plan, see that there is room, and note; return what installs it, and what is noted.
+
+    A refusal changes nothing.
+    """
     tool.refresh()
     options, words, would = tool.plan(missing, set())
-    tool.room(options, words)
+    tool.room()
     if would["changed"]:
         raise RefusedError("changes", f"{', '.join(would['changed'])} would change")
     after = load(module, Path(module.params["path"]))
     mine = shares(tool.shown(), [(each["role"], each["names"]) for each in wanted])
     for each in wanted:
+        role, names = each["role"], mine[each["role"]]
         files = [file for file in each["files"] if not os.path.lexists(file)]
-        after = claim(after, each["role"], {"packages": mine[each["role"]], "files": files}, {})
+        holds = of_one_version(names, each["names"], tool.coming) if each["hold"] else []
+        # Noted as what is still to be done: where this is cut off, the role itself holds them.
+        holding = {"holding": True} if holds else {}
+        after = claim(after, role, {"packages": names, "files": files, "holds": holds}, holding)
     return options, words, after
+
+
+def held(owned: dict, wanted: list, tool: Apt) -> dict:
+    """Hold what is noted as to be held; return the ownership without that note."""
+    tool.hold([name for each in wanted for name in entry(owned, each["role"])["holds"]])
+    for each in wanted:
+        owned = settle(owned, each["role"], "holding")
+    return owned
 
 
 def main() -> None:
@@ -113,6 +130,7 @@ def main() -> None:
             module.exit_json(changed=False, installed=[], left=refused.sentence)
         save(module, path, after)
         tool.install(options, words, missing)
+        save(module, path, held(after, wanted, tool))
     except RefusedError as refused:
         tool.refuse(refused)
     tool.show_warnings()

@@ -38,6 +38,33 @@ def simulate(state: dict[str, Any], words: list[str]) -> list[tuple[str, str, st
     return found
 
 
+def show(state: dict[str, Any], would: list[tuple[str, str, str]]) -> None:
+    """Print what apt-get -V prints of it."""
+    there = state["packages"]
+    blocks: dict[str, list[str]] = {"upgraded": [], "NEW": [], "DOWNGRADED": [], "REMOVED": []}
+    for what, name, version in would:
+        if what == "Remv":
+            blocks["REMOVED"].append(f"{name} ({there[name][1]})")
+        elif name not in there:
+            blocks["NEW"].append(f"{name} ({version})")
+        else:
+            kind = "DOWNGRADED" if version < there[name][1] else "upgraded"
+            blocks[kind].append(f"{name} ({there[name][1]} => {version})")
+    for kind, rows in blocks.items():
+        if rows:
+            say(
+                "The following "
+                + ("NEW packages will be installed:" if kind == "NEW" else f"packages will be {kind}:")
+            )
+            say("\n".join(f"   {row}" for row in rows))
+    more, new, back, gone = (len(rows) for rows in blocks.values())
+    say(
+        f"{more} upgraded, {new} newly installed, "
+        + (f"{back} downgraded, " if back else "")
+        + f"{gone} to remove and 0 not upgraded."
+    )
+
+
 def install(state: dict[str, Any], arguments: list[str], words: list[str]) -> int:
     """Do what apt-get install does, in the state alone."""
     unknown = [
@@ -48,18 +75,11 @@ def install(state: dict[str, Any], arguments: list[str], words: list[str]) -> in
     if unknown:
         complain(f"E: Unable to locate package {unknown[0]}")
         return 100
-    if "--print-uris" in arguments:
-        say(state["sizes"])
-        return 0
     would = simulate(state, words)
-    there = state["packages"]
-    older = [name for _, name, version in would if name in there and version and version < there[name][1]]
-    if older:
-        say(f"The following packages will be DOWNGRADED:\n  {' '.join(older)}\n1 downgraded")
-    for what, name, version in would:
-        old = f" [{there[name][1]}]" if name in there else ""
-        say(f"{what} {name}{old}" + (f" ({version} fake [amd64])" if version else ""))
-    if "--simulate" in arguments:
+    if "--print-uris" in arguments:
+        if state.get("listed", True):
+            show(state, would)
+        say(state["sizes"])
         return 0
     if "--yes" not in arguments:
         raise SystemExit("nobody answers here, and without a question apt goes on")
@@ -122,7 +142,7 @@ def main() -> int:
             name = word.partition("=")[0]
             needs = ", ".join(state["offers"][name].get("needs", []))
             say(f"Package: {name}\nInstalled-Size: {state['unpacked']}")
-            say(f"Size: {state.get('archive', 1)}\nDepends: {needs}\n")
+            say(f"Depends: {needs}\n")
     elif program == "dpkg" and not state["stuck"]:
         for package in state["packages"].values():
             package[0] = "ii"

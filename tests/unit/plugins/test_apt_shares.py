@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from plugins.module_utils.gpu_host_apt_shares import named, shares, sizes
+from plugins.module_utils.gpu_host_apt_shares import named, of_one_version, shares
 
 SHOWN = """Package: nvidia-smi
 Depends: libnvidia-ml1 (= 550), libc6 (>= 2.3)
-Size: 100
 
 Package: libnvidia-ml1
 Pre-Depends: nvidia-alternative
-Size: 200
 
 Package: nvidia-alternative
-Size: 1
 
 Package: docker.io
 Depends: containerd (>= 1.4~), iptables | nftables, tini:any
-Installed-Size: 7000
-Size: 1000
 
 Package: containerd-of-debian
 Provides: containerd (= 1.7), docker-shim
@@ -64,6 +59,15 @@ def test_names_of_a_relation_are_without_versions_and_architectures() -> None:
     assert named("a (>= 1:2.0~b), libstdc++6:amd64 | c.d-e (<< 3)") == ["a", "libstdc++6", "c.d-e"]
 
 
-def test_a_package_that_is_shown_twice_counts_once() -> None:
-    assert sizes(SHOWN) == 1301
-    assert sizes(SHOWN + "\nPackage: nvidia-smi\nSize: 999\n") == 1301
+def test_of_one_version_are_those_that_go_with_what_was_asked_for() -> None:
+    coming = ["nvidia-smi=550.163.01-2", "libcuda1:i386=550.163.01-2", "nvidia-persistenced=550.163.01-1"]
+    names = ["nvidia-smi", "nvidia-persistenced", "pciutils", "glx"]
+    more = [*coming, "pciutils=1:3.13.0-2", "glx=1:550.163.01"]
+    assert of_one_version(names, ["absent", "nvidia-smi"], more) == [
+        "nvidia-smi",
+        "nvidia-persistenced",
+        "glx",
+    ]
+    assert of_one_version(names, ["nvidia-smi=550.163.01-2"], coming) == ["nvidia-smi", "nvidia-persistenced"]
+    assert of_one_version(names, ["absent"], coming) == []
+    assert of_one_version([], ["nvidia-smi"], []) == []

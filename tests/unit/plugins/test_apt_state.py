@@ -6,14 +6,13 @@ import pytest
 
 from plugins.module_utils.gpu_host_apt_state import (
     broken_sources,
-    changes,
-    coming,
     cut_off,
     fetched,
     half_configured,
     installed,
     known_cause,
     mentioned,
+    planned,
     unpacked,
     unreadable,
 )
@@ -55,34 +54,75 @@ def test_what_an_interrupted_run_left_in_every_state() -> None:
     assert half_configured(STATUS) == ["containerd", "docker.io", "man-db", "runc", "triggered"]
 
 
-SIMULATED = """NOTE: This is only a simulation!
+# Debian 13's, word for word; the numbers of the lists are those of the last line.
+WOULD = """Reading package lists...
+Building dependency tree...
+The following additional packages will be installed:
+   libpci3 (1:3.13.0-2)
+Suggested packages:
+   wget (1.25.0-2)
+   | curl (8.14.1-2+deb13u7)
+Recommended packages:
+   criu (4.1.1-1)
 The following packages will be REMOVED:
-  nvidia-docker2
+   nvidia-docker2* (2.6.0-1)
+   tini (0.19.0-3+b8)
 The following NEW packages will be installed:
-  nvidia-container-toolkit-base
+   libpci3 (1:3.13.0-2)
+   nvidia-smi (550.163.01-2)
+The following held packages will be changed:
+   nvidia-container-toolkit-base (1.20.1-1 => 1.17.8-1)
+The following packages will be upgraded:
+   bash (5.2 => 5.3)
 The following packages will be DOWNGRADED:
-  libnvidia-container-tools libnvidia-container1:i386
-  nvidia-container-toolkit
-0 upgraded, 1 newly installed, 3 downgraded, 1 to remove and 0 not upgraded.
-Remv nvidia-docker2 [2.6.0-1]
-Purg older [1]
-Inst libnvidia-container1:i386 [1.20.2-1] (1.20.1-1 x [i386])
-Inst libnvidia-container-tools [1.20.2-1] (1.20.1-1 x [amd64])
-Inst nvidia-container-toolkit-base (1.20.1-1 x [amd64])
-Inst nvidia-container-toolkit [1.20.2-1] (1.20.1-1 x [amd64])
-Conf libnvidia-container1:i386 (1.20.1-1 x [i386])
+   libnvidia-container1:i386 (1.20.1-1 => 1.17.8-1)
+   nvidia-container-toolkit-base (1.20.1-1 => 1.17.8-1)
+1 upgraded, 2 newly installed, 2 downgraded, 2 to remove and 0 not upgraded.
+Need to get 1234 B of archives.
+'https://x.example/a_1%3a2_amd64.deb' a_1%3a2_amd64.deb 1000 SHA256:12
+'http://x.example/b.deb' b.deb 234
+'file:/srv/c.deb' c.deb 5000 SHA256:12
 """
 
 
 def test_b7_what_apt_would_do() -> None:
-    four = ["libnvidia-container-tools", "libnvidia-container1", "nvidia-container-toolkit"]
-    assert changes(SIMULATED) == {
-        "new": ["nvidia-container-toolkit-base"],
-        "changed": four,
-        "removed": ["nvidia-docker2", "older"],
-        "older": four,
+    assert planned(WOULD) == {
+        "new": ["libpci3", "nvidia-smi"],
+        "changed": ["bash", "libnvidia-container1", "nvidia-container-toolkit-base"],
+        "removed": ["nvidia-docker2", "tini"],
+        "older": ["libnvidia-container1", "nvidia-container-toolkit-base"],
+        "coming": [
+            "libpci3=1:3.13.0-2",
+            "nvidia-smi=550.163.01-2",
+            "bash=5.3",
+            "libnvidia-container1:i386=1.17.8-1",
+            "nvidia-container-toolkit-base=1.17.8-1",
+        ],
+        "understood": True,
     }
-    assert changes("E: Unable to locate package x") == {"new": [], "changed": [], "removed": [], "older": []}
+    nothing = planned("0 upgraded, 0 newly installed, 0 to remove and 3 not upgraded.\n")
+    assert nothing["understood"]
+    assert not any(nothing[key] for key in ("new", "changed", "removed", "older", "coming"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "E: Unable to locate package x",
+        WOULD.replace("2 to remove", "3 to remove"),
+        WOULD.replace("   bash (5.2 => 5.3)", "  bash"),
+        WOULD.replace("The following packages will be REMOVED", "Removing"),
+        WOULD.replace("2 newly installed, 2 downgraded", "2 newly installed"),
+    ],
+)
+def test_b7_what_apt_prints_in_another_way_is_not_understood(said: str) -> None:
+    assert not planned(said)["understood"]
+
+
+def test_what_would_be_downloaded() -> None:
+    assert fetched(WOULD) == 1234
+    assert fetched("E: Unable to locate package") == 0
 
 
 @pytest.mark.parametrize(
@@ -182,23 +222,6 @@ def test_b7_only_the_held_packages_that_apt_speaks_of() -> None:
     assert mentioned(held, said) == ["libnvidia-container1"]
     assert mentioned(held, "E: Unable to correct problems, you have held broken packages.") == []
     assert mentioned(["g++", "libx"], "g++: libx. libx-dev") == ["g++", "libx"]
-
-
-def test_what_would_be_unpacked_and_downloaded() -> None:
-    assert coming(SIMULATED) == [
-        "libnvidia-container1:i386=1.20.1-1",
-        "libnvidia-container-tools=1.20.1-1",
-        "nvidia-container-toolkit-base=1.20.1-1",
-        "nvidia-container-toolkit=1.20.1-1",
-    ]
-    said = (
-        "Reading package lists...\n"
-        "'https://x.example/a_1%3a2_amd64.deb' a_1%3a2_amd64.deb 1000 SHA256:12\n"
-        "'http://x.example/b.deb' b.deb 234\n"
-        "'file:/srv/c.deb' c.deb 5000 SHA256:12\n"
-    )
-    assert fetched(said) == 1234
-    assert fetched("E: Unable to locate package") == 0
 
 
 def test_sizes_on_the_disk() -> None:

@@ -52,7 +52,7 @@ def owned(host: Host) -> dict[str, Any]:
 
 
 def installs(host: Host) -> list[str]:
-    return [line for line in host.log() if " install " in line and "--simulate" not in line]
+    return [line for line in host.log() if " install " in line and "--print-uris" not in line]
 
 
 def test_one_run_of_apt_and_each_package_has_its_own_owner(host: Host) -> None:
@@ -92,6 +92,27 @@ def test_it_is_noted_before_it_is_there_and_left_to_the_roles_after_a_failure(ho
     assert not again["changed"]
     assert "packages of its own" in again["left"]
     assert installs(host) == []
+
+
+HELD = [
+    {"role": "docker_engine", "names": ["docker.io"]},
+    {"role": "nvidia_container_toolkit", "names": ["toolkit=2"], "hold": True},
+]
+
+
+def test_what_is_to_be_held_is_held_and_nothing_else(host: Host) -> None:
+    bring(host, wanted=HELD)
+    assert host.read()["holds"] == ["base", "toolkit"]
+    assert owned(host)["nvidia_container_toolkit"]["holds"] == ["base", "toolkit"]
+    assert owned(host)["nvidia_container_toolkit"]["settings"] == {}
+    assert owned(host)["docker_engine"]["holds"] == []
+
+
+def test_a_hold_that_was_cut_off_is_noted_as_still_to_be_done(host: Host) -> None:
+    host.write(fails="E: Sub-process /usr/bin/dpkg returned an error code (1)")
+    bring(host, wanted=HELD)
+    assert host.read()["holds"] == []
+    assert owned(host)["nvidia_container_toolkit"]["settings"] == {"holding": True}
 
 
 @pytest.mark.parametrize(

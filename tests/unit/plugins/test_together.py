@@ -10,7 +10,7 @@ import pytest
 from plugins.filter.gpu_host_together import together
 
 LAYERS = ("driver", "engine", "toolkit")
-WAY = {"proxy": "", "ca_file": ""}
+WAY = {"proxy": "", "ca_file": "", "hold": False}
 FOUND = {"machine": {"family": "debian"}, "toolkit": {"installed": {}, "obsolete": {}}}
 PLANS: dict[str, Any] = {
     "driver": {
