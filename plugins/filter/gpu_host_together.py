@@ -49,8 +49,9 @@ def together(found: Row, asked: Row) -> list[Row]:
     ]  # fmt: skip
     plain = [row for row in rows if row[3] and asked["states"][row[0]] == "present"]
     ways = {tuple(asked["apt"][layer][key] for key in SAME) for layer, *_ in plain}
-    # Only from the driver up: one that is built, or is there, leaves each role its own turn.
-    if len(plain) < 2 or len(ways) > 1 or plain[0][0] != "driver":  # noqa: PLR2004
+    # From the driver up: one that is still to come by itself leaves each role its own turn.
+    below = asked["states"]["driver"] == "present" and plans["driver"]["action"] in ("keep", "none")
+    if len(plain) < 2 or len(ways) > 1 or not (plain[0][0] == "driver" or below):  # noqa: PLR2004
         return []
     return [
         {"layer": layer, "role": role, "names": names, **asked["apt"][layer]}

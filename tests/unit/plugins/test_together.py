@@ -46,7 +46,6 @@ def test_all_that_a_bare_host_lacks_comes_at_once() -> None:
     "changes",
     [
         {"kernel_module": True},
-        {"driver": {"action": "keep"}},
         {"driver": {"action": "change"}},
         {"driver": {"repository": {"url": "x"}}},
         {"driver": {"gpg": ["gpgv"]}},
@@ -54,10 +53,17 @@ def test_all_that_a_bare_host_lacks_comes_at_once() -> None:
         {"driver": {"replaces": ["old"]}},
         {"driver": {"modules": ["open"]}},
         {"states": {**dict.fromkeys(LAYERS, "present"), "driver": "absent"}},
+        {"states": {**dict.fromkeys(LAYERS, "present"), "driver": "absent"}, "driver": {"action": "keep"}},
     ],
 )
 def test_a_driver_with_steps_between_leaves_each_its_own_turn(changes: dict[str, Any]) -> None:
     assert layers(FOUND, asked(**changes)) == []
+
+
+@pytest.mark.parametrize("action", ["keep", "none"])
+def test_above_a_driver_that_is_left_as_it_is_the_others_come_at_once(action: str) -> None:
+    for module in (True, False):
+        assert layers(FOUND, asked(driver={"action": action}, kernel_module=module)) == ["engine", "toolkit"]
 
 
 @pytest.mark.parametrize(
