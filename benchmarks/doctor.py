@@ -8,6 +8,7 @@ is missed.
 
 from __future__ import annotations
 
+import argparse
 import os
 import resource
 import statistics
@@ -50,12 +51,20 @@ def usual() -> list[Path]:
 
 def main() -> int:
     """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("recordings", metavar="RECORDING", type=Path, nargs="*")
+    options = parser.parse_args()
+    missing = [str(path) for path in options.recordings if not path.is_file()]
+    if missing:
+        parser.error(f"no such recording: {', '.join(missing)}")
     python = [sys.executable, "-m", "verify.cli"]
     rows: list[tuple[str, list[str]]] = [
         ("python3 that does nothing", [sys.executable, "-c", ""]),
         ("gpu-verify --help", [*python, "--help"]),
     ]
-    for path in [Path(name).resolve() for name in sys.argv[1:]] or usual():
+    for path in [path.resolve() for path in options.recordings] or usual():
         name = f"doctor, {path.name} ({path.stat().st_size / 1024:.0f} KiB)"
         rows.append((name, [*python, "doctor", "--recording", str(path)]))
     table = Table(title=f"gpu-verify doctor on a recording: median of {RUNS} runs", title_justify="left")

@@ -8,6 +8,7 @@ median of several runs. The goal is a page under 5 MB; nothing fails where it is
 
 from __future__ import annotations
 
+import argparse
 import json
 import re
 import statistics
@@ -76,6 +77,11 @@ def opened(chromium: str, folder: Path, page: Path) -> tuple[float, float]:
 
 def main() -> int:
     """Print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("hosts", metavar="HOSTS", type=int, nargs="*")
+    options = parser.parse_args()
     table = Table(title="evidence/index.html", title_justify="left")
     heads = (
         "page",
@@ -95,7 +101,7 @@ def main() -> int:
         none = opened(chromium, folder, empty) if chromium else None
         told = "" if none is None else f"{none[0]:.1f} ms"
         table.add_row("empty", f"{len(EMPTY)} B", "", "", told, "" if none is None else f"{none[1]:.2f} s")
-        for number in [int(count) for count in sys.argv[1:]] or [500]:
+        for number in options.hosts or [500]:
             evidence = write_fleet(folder / str(number), number)
             for kind in ("", f", nvidia-smi of {len(text)} B"):
                 if kind:
