@@ -14,7 +14,6 @@ import json
 import re
 import shutil
 import sys
-import uuid
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from verify.errors import VerifyError
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_query
 from verify.files import put_in_place, replace_file
-from verify.launch import docker_run
+from verify.launch import CLEANUP, container_name, docker_run
 from verify.manifest import recorder_argv, recorder_source
 from verify.recording import Recording
 from verify.redact import redact_recordings
@@ -34,14 +33,7 @@ STAGING = ".staging"
 HOSTS = "hosts.json"
 SSH_CONFIG = "ssh_config"
 ROOT = Path(__file__).resolve().parents[1]
-# A client that is stopped by its deadline leaves its container behind: by these names it is found again.
-CONTAINERS = "gpu-host-run-"
-CLEANUP = ["timeout", "20", "sh", "-c", f"docker ps -aq --filter name={CONTAINERS} | xargs -r docker rm -f"]
 Document = dict[str, Any]
-
-
-def _container_name() -> str:
-    return f"{CONTAINERS}{uuid.uuid4().hex[:12]}"
 
 
 def _read(path: Path) -> Document | None:
@@ -64,7 +56,7 @@ def start(evidence: Path, given: Document) -> Document:
     return {
         "recorder": recorder_source(),
         "host": recorder_argv("host", "{image}"),
-        "container": recorder_argv("container", "{image}", _container_name()),
+        "container": recorder_argv("container", "{image}", container_name()),
         "cleanup": CLEANUP,
     }
 
@@ -142,7 +134,7 @@ def stage(evidence: Path, given: Document) -> Document:
         "collection": _outcome(given, recorded=host is not None),
         "settings": {
             "race": given["race"],
-            **{name: given[name] for name in ("repeats", "budget", "network")},
+            **{name: given[name] for name in ("repeats", "budget", "network", "deadline")},
         },
     }
     replace_file(folder / RUN, dump(run))
@@ -177,7 +169,7 @@ def _due(known: Path, folder: Path, given: Document, key: Document, host: Docume
     ]
     return {
         "race": "due",
-        "argv": docker_run(given["image"], program, gpus="all", name=_container_name()),
+        "argv": docker_run(given["image"], program, gpus="all", name=container_name()),
     }
 
 
@@ -238,17 +230,22 @@ def judge(evidence: Path, given: Document) -> Document:
     """Complete, run the suite over it and publish, whatever the suite says; return what it said."""
     import pytest  # noqa: PLC0415
 
+    from verify.suite.second_look import SecondLook  # noqa: PLC0415
+
     complete(evidence, given)
     staging = evidence / STAGING
     config = staging / SSH_CONFIG
     config.touch(mode=0o600)
     config.write_text(given["ssh_config"], encoding="utf-8")
     words = [f"--evidence={staging}", f"--hosts={','.join(given['hosts'])}", f"--ssh-config={config}"]
-    out, err = io.StringIO(), io.StringIO()
+    look, out, err = SecondLook(), io.StringIO(), io.StringIO()
     with redirect_stdout(out), redirect_stderr(err):
         # hypothesis, where it is installed, loads slowly, and the suite has no use for it.
         quick = ["-q", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
-        status = pytest.main([str(ROOT / "verify/suite"), *words, *quick])
+        status = pytest.main([str(ROOT / "verify/suite"), *words, *quick], plugins=[look])
+    for name, said in look.said.items():
+        path = _folder(staging, name) / RUN
+        replace_file(path, dump({**(_read(path) or {}), "second_look": said}))
     suite = {"rc": int(status), "lines": out.getvalue().splitlines(), "stderr": err.getvalue()}
     return {**publish(evidence, given), "suite": suite}
 

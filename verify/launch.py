@@ -7,6 +7,7 @@ argument lists; whoever sends one through a shell quotes every element (shlex.jo
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from verify.errors import VerifyError
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CDI_KIND = "nvidia.com/gpu"
+# A client that is stopped by its deadline leaves its container behind: by these names it is found again.
+CONTAINERS = "gpu-host-run-"
+CLEANUP = ["timeout", "20", "sh", "-c", f"docker ps -aq --filter name={CONTAINERS} | xargs -r docker rm -f"]
 
 # docker.socket starts a stopped engine for its first client: a recording must not.
 _GUARD = (
@@ -26,6 +30,11 @@ _GUARD = (
 
 Cards: TypeAlias = "Literal['all'] | int | Sequence[str | int]"
 """``"all"``, a count, or the ids (indexes or UUIDs) of the cards."""
+
+
+def container_name() -> str:
+    """Return a name for one container, by which it is found again."""
+    return f"{CONTAINERS}{uuid.uuid4().hex[:12]}"
 
 
 def gpus_value(cards: Cards) -> str:

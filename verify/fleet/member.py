@@ -11,6 +11,7 @@ from verify.checks import NO_RECORDING
 from verify.findings import Finding, Status
 from verify.fleet.drift import Member
 from verify.fleet.versions import Versions, versions
+from verify.report.second_look import NO_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -66,7 +67,7 @@ class FleetHost:
         return (*dict.fromkeys(found), WAY_ON)
 
 
-_STATES = {"timed-out": "timed out", "failed": "collection failed"}
+_STATES = {"timed-out": "timed out", "failed": "collection failed", NO_ANSWER: "no answer"}
 # What is in the way of a host that nobody could look at, by how its collection went.
 _OUTCOMES = {
     "unreachable": "ssh {host}  # until this logs in without a question, Ansible cannot either",

@@ -9,6 +9,7 @@ from verify.facts.container import image_facts
 from verify.facts.smi import parse_list
 from verify.recording import Recording
 from verify.report.model import HostReport
+from verify.report.second_look import NO_ANSWER, no_answer, second_look
 
 Json = dict[str, Any]
 
@@ -41,8 +42,8 @@ def judge_host(
         host=str(run["host"]),
         simulated=any(recording.simulated for recording in recordings.values()),
         image_digest=run.get("image_digest") or (image_facts(host).id if host else None),
-        outcome=outcome,
-        findings=tuple(findings),
+        outcome=NO_ANSWER if no_answer(run) else outcome,
+        findings=(*findings, *second_look(run, findings)),
         cards=tuple(card.name or "?" for card in parse_list(listed.stdout if listed else "")),
         race=race,
     )

@@ -10,12 +10,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+from contextlib import suppress
 from typing import Any
 
 import testinfra.backend
 from testinfra.backend.base import CommandResult
 from testinfra.backend.local import LocalBackend
 from testinfra.backend.ssh import SshBackend
+
+from verify.suite.limit import KILLED_S, NoAnswer, turn_of
 
 PASSWORDS = "GPU_HOST_SUDO_PASSWORDS"
 
@@ -27,8 +30,8 @@ def password_of(name: str) -> str | None:
     return None if found is None else str(found)
 
 
-class _SudoPassword:
-    """For a backend: sudo reads its password from standard input, and the command itself reads nothing."""
+class _Asked:
+    """For a backend: the host's time is limited; sudo reads its password, and the command itself nothing."""
 
     hostname: str
 
@@ -41,16 +44,20 @@ class _SudoPassword:
 
     def run_local(self, command: str, *args: str) -> CommandResult:
         password = password_of(self.hostname)
-        if password is None:
-            return super().run_local(command, *args)  # type: ignore[misc]
+        given = b"" if password is None else f"{password}\n".encode()
         encoded: bytes = self.encode(self.quote(command, *args))  # type: ignore[attr-defined]
-        done = subprocess.run(  # noqa: S602  # testinfra's own way: it has quoted every word
-            encoded, shell=True, input=f"{password}\n".encode(), capture_output=True, check=False
-        )
-        return self.result(done.returncode, encoded, done.stdout, done.stderr)  # type: ignore[attr-defined]
+        try:
+            status, out, err = turn_of(self.hostname).run(encoded, given)
+        except NoAnswer:
+            self.let_go()
+            raise
+        return self.result(status, encoded, out, err)  # type: ignore[attr-defined]
+
+    def let_go(self) -> None:
+        """Close what is still open to a host that does not answer."""
 
 
-class HereBackend(_SudoPassword, LocalBackend):  # type: ignore[misc]
+class HereBackend(_Asked, LocalBackend):  # type: ignore[misc]
     """The controller, by its name in the inventory."""
 
     NAME = "here"
@@ -63,11 +70,31 @@ class HereBackend(_SudoPassword, LocalBackend):  # type: ignore[misc]
         return f"{self.NAME}://{self.hostname}"
 
 
-class PasswordSshBackend(_SudoPassword, SshBackend):  # type: ignore[misc]
-    """SSH as testinfra has it, and sudo with a password where there is one."""
+class LimitedSshBackend(_Asked, SshBackend):  # type: ignore[misc]
+    """SSH as testinfra has it, within the host's time, and sudo with a password where there is one."""
+
+    def run_ssh(self, command: str) -> CommandResult:
+        try:
+            return super().run_ssh(command)
+        except RuntimeError as error:
+            # 255 is ssh's own: nothing that is asked here ends so.
+            said = (str(error.args[0].stderr).strip().splitlines() or ["ssh says nothing"])[-1]
+            sentence = "it was recorded, and then ssh could not reach it"
+            raise turn_of(self.hostname).gone(sentence, said) from None
+
+    def let_go(self) -> None:
+        # The connection that is shared outlives the one that was killed, and the command on the host with it.
+        config = ["-F", self.ssh_config] if self.ssh_config else []
+        with suppress(OSError, subprocess.TimeoutExpired):
+            subprocess.run(
+                ["ssh", *config, "-O", "exit", self.host.name],
+                capture_output=True,
+                check=False,
+                timeout=KILLED_S,
+            )
 
 
 def register() -> None:
     """Make both known to testinfra."""
     testinfra.backend.BACKENDS["here"] = f"{__name__}.HereBackend"
-    testinfra.backend.BACKENDS["ssh"] = f"{__name__}.PasswordSshBackend"
+    testinfra.backend.BACKENDS["ssh"] = f"{__name__}.LimitedSshBackend"

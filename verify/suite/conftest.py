@@ -14,6 +14,7 @@ from verify.report.evidence import host_folders, read_host
 from verify.report.findings import judge_host
 from verify.report.model import HostReport
 from verify.suite.backends import register
+from verify.suite.limit import DEADLINE_S, turn_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,4 +93,6 @@ def run(host: Any, request: pytest.FixtureRequest) -> dict[str, Any]:  # noqa: A
         pytest.fail(f"{host.backend.hostname} was not recorded ({collection['outcome']}): no second look")
     if not document.get("image"):
         pytest.fail(f"{host.backend.hostname} has no image to look with: {document.get('collection')}")
+    deadline = (document.get("settings") or {}).get("deadline")
+    turn_of(str(host.backend.hostname)).deadline_s = float(deadline or DEADLINE_S)
     return document
