@@ -48,8 +48,9 @@ class _Asked:
         encoded: bytes = self.encode(self.quote(command, *args))  # type: ignore[attr-defined]
         try:
             status, out, err = turn_of(self.hostname).run(encoded, given)
-        except NoAnswer:
-            self.let_go()
+        except NoAnswer as error:
+            if error.asked:
+                self.let_go()
             raise
         return self.result(status, encoded, out, err)  # type: ignore[attr-defined]
 

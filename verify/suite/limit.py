@@ -27,9 +27,9 @@ KILLED_S = 5.0
 class NoAnswer(Exception):  # noqa: N818  # it is no error of ours
     """A host did not answer; ``sentence`` names nothing that must not be in evidence, ``said`` may."""
 
-    def __init__(self, sentence: str, said: str = "") -> None:
+    def __init__(self, sentence: str, said: str = "", *, asked: bool = True) -> None:
         super().__init__(f"{sentence}: {said}" if said else sentence)
-        self.sentence = sentence
+        self.sentence, self.asked = sentence, asked
 
 
 @dataclass
@@ -43,7 +43,7 @@ class Turn:
     def run(self, command: bytes, given: bytes) -> tuple[int, bytes, bytes]:
         """Run one command of this controller's within what is left; return its status and what it printed."""
         if self.silent:
-            raise NoAnswer(self.silent, "it is not asked again")
+            raise NoAnswer(self.silent, "it is not asked again", asked=False)
         begun = time.monotonic()
         done = run_within(command, given, max(0.0, self.deadline_s - self.used_s))
         self.used_s += time.monotonic() - begun

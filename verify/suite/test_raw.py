@@ -22,14 +22,12 @@ def _cards(output: str) -> list[str]:
 
 def _docker(host: Any, argv: list[str]) -> Any:  # noqa: ANN401  # testinfra has no types
     """Run a docker command; testinfra quotes every word for the shell in between."""
-    turn = turn_of(str(host.backend.hostname))
-    silent = bool(turn.silent)
     try:
         return _run(host, unless_asleep(argv))
-    except NoAnswer:
-        if not silent:
+    except NoAnswer as error:
+        if error.asked:
             # This client is ended, and its container may be there still.
-            with suppress(NoAnswer), turn.clearing_up():
+            with suppress(NoAnswer), turn_of(str(host.backend.hostname)).clearing_up():
                 _run(host, CLEANUP)
         raise
 
