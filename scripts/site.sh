@@ -21,7 +21,10 @@ play() {
 }
 # provision, so many hosts at a time, and no further once more than this share of them has failed.
 provision() {
-  limited provision ${SERIAL:+-e "gpu_host_serial=$SERIAL"} ${MAX_FAIL:+-e "gpu_host_max_fail_percentage=$MAX_FAIL"}
+  rm -f "$GPU_HOST_PROVISIONED"
+  ANSIBLE_CALLBACK_PLUGINS=plugins/callback${ANSIBLE_CALLBACK_PLUGINS:+:$ANSIBLE_CALLBACK_PLUGINS} \
+    ANSIBLE_CALLBACKS_ENABLED=gpu_host_provisioned${ANSIBLE_CALLBACKS_ENABLED:+,$ANSIBLE_CALLBACKS_ENABLED} \
+    limited provision ${SERIAL:+-e "gpu_host_serial=$SERIAL"} ${MAX_FAIL:+-e "gpu_host_max_fail_percentage=$MAX_FAIL"}
 }
 limited() {
   # localhost judges, whatever the limit is.
@@ -78,7 +81,11 @@ case $action in
   site | verify)
     rc=0
     # Two runs, because Ansible ends the first where every host failed: such hosts are recorded all the same.
-    if [ "$action" = site ]; then provision || rc=$?; fi
+    # What the first leaves undone is no pass in the second, though the host may do as it did before.
+    if [ "$action" = site ]; then
+      export GPU_HOST_PROVISIONED="$PWD/.cache/provisioned.json"
+      provision || rc=$?
+    fi
     limited verify -e "gpu_verify_race=${RACE:-cached}" || rc=$?
     # Nobody's own container starts on what is not proven.
     if [ "$action" = site ] && [ "$rc" = 0 ]; then limited workload || rc=$?; fi

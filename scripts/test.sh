@@ -37,7 +37,7 @@ part "what the simulated host is made of" python tests/standins/build.py
 # After the build, which brings NVML's header.
 part "the card's sampler on the stand-in NVML" scripts/test_sampler.sh
 part "race tests inside the race image" scripts/test_race.sh
-part "a fleet of sixteen: down, failing, hanging" python scripts/pytest_at_least.py 7 tests/fleet
+part "a fleet of sixteen: down, failing, hanging" python scripts/pytest_at_least.py 9 tests/fleet
 
 # Two tracks side by side: the second one's output is kept until it has ended, so that neither is torn.
 others() {

@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -33,6 +34,10 @@ STAGING = ".staging"
 HOSTS = "hosts.json"
 SSH_CONFIG = "ssh_config"
 ROOT = Path(__file__).resolve().parents[1]
+# Names what the callback gpu_host_provisioned has written.
+PROVISIONED = "GPU_HOST_PROVISIONED"
+# Of a failure's message, which may be a whole log.
+SAID = 1000
 Document = dict[str, Any]
 
 
@@ -98,6 +103,22 @@ def _outcome(given: Document, *, recorded: bool) -> Document:
     return {"outcome": "failed", "detail": said}
 
 
+def _provisioning(name: str, fact: bool | None) -> Document:  # noqa: FBT001
+    """Return why a host was not provisioned to the end; nothing where it was, or where nobody was to do it.
+
+    In one run with provisioning a fact of the host says it; where that was a run of its own, its file.
+    """
+    file = os.environ.get(PROVISIONED)
+    if not file:
+        known: Document = {"through": [] if fact is False else [name]}
+    else:
+        known = _read(Path(file)) or {}
+    if name in known.get("through", ()):
+        return {}
+    said = (known.get("said") or {}).get(name) or "the run that provisions ended before; it printed why"
+    return {"provisioning": {"outcome": "failed", "detail": _sentence(str(said))[:SAID]}}
+
+
 def race_key(host: Document | None, container: Document | None, settings: Document) -> Document:
     """Return what a race depends on: first card and driver as the container sees them, image, settings."""
     query = Recording.from_document(container).command("nvidia-smi-query") if container else None
@@ -136,6 +157,7 @@ def stage(evidence: Path, given: Document) -> Document:
             "race": given["race"],
             **{name: given[name] for name in ("repeats", "budget", "network", "deadline")},
         },
+        **_provisioning(name, given["provisioned"]),
     }
     replace_file(folder / RUN, dump(run))
     if settings is None or container is None:

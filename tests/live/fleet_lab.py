@@ -1,6 +1,6 @@
-"""Sixteen light SSH hosts, of which one is down, one cannot be recorded, and one's nvidia-smi hangs.
+"""Sixteen light SSH hosts: one is down, one cannot be recorded, two hang, one of them once it was recorded.
 
-Each is a container of the simulated hosts' Debian with sshd alone: no systemd, no engine. The thirteen good
+Each is a container of the simulated hosts' Debian with sshd alone: no systemd, no engine. The twelve good
 ones answer with what a simulated host's programs printed when it was recorded (tests/recordings). What is
 real is the way there: SSH, sudo, Ansible, the recorder on the host that hangs, and the judging.
 """
@@ -31,11 +31,14 @@ LABELS = {"gpu-host.simulated": "true", "gpu-host.namespace": NAMESPACE}
 OURS = {"label": f"gpu-host.namespace={NAMESPACE}"}
 PREFIX = f"gpu-host-sim-{NAMESPACE}"
 NAMES = [f"node-{number:02}" for number in range(1, 17)]
-DOWN, FAILING, HANGING = NAMES[3], NAMES[7], NAMES[11]
-FAILED = [DOWN, FAILING, HANGING]
+DOWN, FAILING, HANGING, LATE = NAMES[3], NAMES[7], NAMES[11], NAMES[13]
+FAILED = [DOWN, FAILING, HANGING, LATE]
+STATES = {FAILING: "failing", HANGING: "hanging", LATE: "late"}
 GOOD = [name for name in NAMES if name not in FAILED]
 # Less than the recorder gives one nvidia-smi, so that it is the deadline that ends the host that hangs.
 DEADLINE_S = 18
+# Nobody waits beside the one that hangs once it was recorded, which takes it a second.
+LATE_S = 10
 BOOT_S, RUN_S = 30, 240
 BOOT = """
 mkdir -p /run/sshd
@@ -50,11 +53,18 @@ exec /usr/sbin/sshd -D -e -o PerSourcePenalties=no
 REPLAY = """#!/bin/sh
 name=$(basename "$0")
 # What is piped in is read to its end, as a Python would: Ansible takes a closed pipe for a failure.
-case "$(cat /fleet/state) $name $*" in
+state=$(cat /fleet/state)
+# The second look's containers hang; the recorder's does not, nor does anything else.
+case "$state $name $*" in
+  "late docker run "*" - "*) ;;
+  "late docker run "*) exec sleep 900 ;;
+esac
+[ "$state" != late ] || state=good
+case "$state $name $*" in
   "hanging python3 "*) ;;
   *" python3 - "*|*" docker run "*" - "*) cat > /dev/null ;;
 esac
-case "$(cat /fleet/state) $name $*" in
+case "$state $name $*" in
   "failing python3 "*) echo "python3: cannot run" >&2; exit 3 ;;
   "hanging python3 "*) exec /usr/bin/python3 "$@" ;;
   "hanging nvidia-smi"*) exec sleep 900 ;;
@@ -114,7 +124,7 @@ class Fleet:
         made = self.engine.containers.create(
             image, ["sh", "-ec", BOOT], name=f"{PREFIX}-{name}", hostname=name, labels=LABELS, network=PREFIX
         )
-        made.put_archive("/", self.files({FAILING: "failing", HANGING: "hanging"}.get(name, "good")))
+        made.put_archive("/", self.files(STATES.get(name, "good")))
         made.start()
         made.reload()
         self.addresses[name] = made.attrs["NetworkSettings"]["Networks"][PREFIX]["IPAddress"]
@@ -146,12 +156,18 @@ class Fleet:
         """Make a good host of one that is up."""
         self.engine.containers.get(f"{PREFIX}-{name}").put_archive("/", self.files("good"))
 
+    def processes(self, name: str) -> list[str]:
+        """Return the command lines of what runs on a host."""
+        shown = self.engine.containers.get(f"{PREFIX}-{name}").top(ps_args="-eo pid,args")
+        return [line[-1] for line in shown["Processes"]]
+
     def write_inventory(self) -> None:
         """Write the hosts and how they are reached, as a user would."""
         host_key = " ".join((self.folder / "host_key.pub").read_text().split()[:2])
         lines = [f"{address} {host_key}\n" for address in self.addresses.values()]
         (self.folder / "known_hosts").write_text("".join(lines))
-        config = (
+        named = [f"Host {name}\n  HostName {address}\n" for name, address in self.addresses.items()]
+        config = "".join(named) + (
             f"Host *\n  User admin\n  IdentityFile {self.folder}/key\n  ConnectTimeout 15\n"
             f"  UserKnownHostsFile {self.folder}/known_hosts\n"
         )
@@ -165,7 +181,9 @@ class Fleet:
             # As on every simulated host: its PyTorch is a CPU build, and says so.
             "gpu_verify_expected_findings": ["framework.cpu-build"],
         }
+        hosts: dict[str, dict[str, Any]]
         hosts = {name: {"ansible_host": address} for name, address in self.addresses.items()}
+        hosts[LATE]["gpu_verify_deadline"] = LATE_S
         self.inventory.write_text(json.dumps({"gpu_hosts": {"hosts": hosts, "vars": settings}}))
 
     def verify(self, *arguments: str) -> Ran:

@@ -11,7 +11,7 @@ from verify.checks import NO_RECORDING
 from verify.findings import Finding, Status
 from verify.fleet.drift import Member
 from verify.fleet.versions import Versions, versions
-from verify.report.second_look import NO_ANSWER
+from verify.report.besides import NO_ANSWER
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

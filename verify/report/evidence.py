@@ -162,7 +162,7 @@ def _run(path: Path) -> Json:
     right = (
         isinstance(run.get("host"), str)
         and isinstance(run.get("collection") or {}, dict)
-        and isinstance(run.get("second_look") or {}, dict)
+        and all(isinstance(run.get(name) or {}, dict) for name in ("second_look", "provisioning"))
         and isinstance(run.get("image_digest") or "", str)
         and isinstance(expected, list)
         and all(isinstance(name, str) for name in expected)

@@ -8,8 +8,8 @@ from verify.checks import judge
 from verify.facts.container import image_facts
 from verify.facts.smi import parse_list
 from verify.recording import Recording
+from verify.report.besides import NO_ANSWER, no_answer, with_besides
 from verify.report.model import HostReport
-from verify.report.second_look import NO_ANSWER, no_answer, second_look
 
 Json = dict[str, Any]
 
@@ -43,7 +43,7 @@ def judge_host(
         simulated=any(recording.simulated for recording in recordings.values()),
         image_digest=run.get("image_digest") or (image_facts(host).id if host else None),
         outcome=NO_ANSWER if no_answer(run) else outcome,
-        findings=(*findings, *second_look(run, findings)),
+        findings=with_besides(run, findings),
         cards=tuple(card.name or "?" for card in parse_list(listed.stdout if listed else "")),
         race=race,
     )

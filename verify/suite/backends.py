@@ -8,6 +8,7 @@ its standard input: they are on no command line.
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 from contextlib import suppress
@@ -34,6 +35,12 @@ class _Asked:
     """For a backend: the host's time is limited; sudo reads its password, and the command itself nothing."""
 
     hostname: str
+
+    def get_command(self, command: str, *args: str) -> str:
+        # A connection that is closed ends nothing on the host: what hangs there ends by itself, a little later.
+        line: str = self.quote(command, *args)  # type: ignore[attr-defined]
+        limit = str(math.ceil(turn_of(self.hostname).left_s + KILLED_S))
+        return str(super().get_command("timeout -k 5 %s sh -c %s", limit, line))  # type: ignore[misc]
 
     def get_sudo_command(self, command: str, sudo_user: str | None) -> str:
         if password_of(self.hostname) is None:

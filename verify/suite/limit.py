@@ -40,12 +40,17 @@ class Turn:
     used_s: float = 0.0
     silent: str = ""
 
+    @property
+    def left_s(self) -> float:
+        """What is left of its time."""
+        return max(0.0, self.deadline_s - self.used_s)
+
     def run(self, command: bytes, given: bytes) -> tuple[int, bytes, bytes]:
         """Run one command of this controller's within what is left; return its status and what it printed."""
         if self.silent:
             raise NoAnswer(self.silent, "it is not asked again", asked=False)
         begun = time.monotonic()
-        done = run_within(command, given, max(0.0, self.deadline_s - self.used_s))
+        done = run_within(command, given, self.left_s)
         self.used_s += time.monotonic() - begun
         if done is None:
             raise self.gone(f"it was recorded, and then did not answer within {self.deadline_s:g} s")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from verify.report.second_look import FAILED, NO_ANSWER
+from verify.report.besides import FAILED, NO_ANSWER
 from verify.suite.limit import NoAnswer
 
 if TYPE_CHECKING:

@@ -40,9 +40,9 @@ CONTAINER = {
 def given(host: str = "a", **changes: Any) -> Given:
     return {
         "host": host, "image": "race:1", "expected": [], "raw": False, "race": "cached", "repeats": None,
-        "budget": "60s", "network": "mlp", "price_cpu": None, "price_card": None, "currency": "EUR", "deadline": 90,
-        "unreachable": None, "detail": None, "stderr": "", "recording_host": json.dumps(HOST),
-        "recording_container": json.dumps(CONTAINER), **changes,
+        "budget": "60s", "network": "mlp", "price_cpu": None, "price_card": None, "currency": "EUR",
+        "deadline": 90, "provisioned": None, "unreachable": None, "detail": None, "stderr": "",
+        "recording_host": json.dumps(HOST), "recording_container": json.dumps(CONTAINER), **changes,
     }  # fmt: skip
 
 
