@@ -36,12 +36,6 @@ class _Asked:
 
     hostname: str
 
-    def get_command(self, command: str, *args: str) -> str:
-        # A connection that is closed ends nothing on the host: what hangs there ends by itself, a little later.
-        line: str = self.quote(command, *args)  # type: ignore[attr-defined]
-        limit = str(math.ceil(turn_of(self.hostname).left_s + KILLED_S))
-        return str(super().get_command("timeout -k 5 %s sh -c %s", limit, line))  # type: ignore[misc]
-
     def get_sudo_command(self, command: str, sudo_user: str | None) -> str:
         if password_of(self.hostname) is None:
             return str(super().get_sudo_command(command, sudo_user))  # type: ignore[misc]
@@ -80,6 +74,12 @@ class HereBackend(_Asked, LocalBackend):  # type: ignore[misc]
 
 class LimitedSshBackend(_Asked, SshBackend):  # type: ignore[misc]
     """SSH as testinfra has it, within the host's time, and sudo with a password where there is one."""
+
+    def get_command(self, command: str, *args: str) -> str:
+        # A connection that is closed ends nothing on the host: what hangs there ends by itself, a bit later.
+        limit = str(math.ceil(turn_of(self.hostname).left_s + KILLED_S))
+        line = self.quote(command, *args)
+        return str(super().get_command("timeout -k 5 %s sh -c %s", limit, line))
 
     def run_ssh(self, command: str) -> CommandResult:
         try:

@@ -104,5 +104,9 @@ def run_within(command: bytes, given: bytes, limit_s: float) -> tuple[int, bytes
 def _kill(started: subprocess.Popen[bytes]) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(started.pid, signal.SIGKILL)
-    with suppress(subprocess.TimeoutExpired):
+    try:
         started.communicate(timeout=KILLED_S)
+    except subprocess.TimeoutExpired:
+        for pipe in (started.stdout, started.stderr):
+            if pipe is not None:
+                pipe.close()
