@@ -29,7 +29,8 @@ def disk_plan(found: dict[str, Any], settings: dict[str, Any]) -> dict[str, Any]
     at_path = device.get("mounted") and found["path"]["real"] in device["mounted"]
     refusal = unusable(device) if not at_path else ""
     refusal = refusal or taken(found, at_path=at_path)
-    empty = not at_path and is_empty(device)
+    # Of a device that is refused, less is known.
+    empty = not refusal and not at_path and is_empty(device)
     filesystem = settings["filesystem"] if empty else device.get("fstype")
     refusal = refusal or (no_tool(found, filesystem) if empty else "")
     if refusal:

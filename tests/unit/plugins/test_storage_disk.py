@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.filter.gpu_host_storage_disk import disk_plan
+from plugins.module_utils.gpu_host_storage_device import device
 from tests.unit.plugins.storages import DEVICE, SETTINGS, host
 
 ROOT_DISK = {
@@ -34,6 +35,12 @@ def test_an_empty_device_is_formatted_and_mounted_by_uuid() -> None:
     mount = plan(attached())["mount"]
     assert (mount["device"], mount["format"], mount["uuid"], mount["now"]) == ("/dev/vdb", "ext4", "", True)
     assert mount["line"] == "/mnt/persist ext4 defaults,nofail 0 2"
+
+
+def test_a_device_of_which_nothing_is_known_is_refused() -> None:
+    # As gpu_host_storage_device says it of a name that leads nowhere.
+    gone = device(None, "/dev/no-such-disk", [])
+    assert "/dev/no-such-disk, which is not there" in plan(host(device=gone))["refusal"]
 
 
 @pytest.mark.parametrize("kind", ["ext4", "xfs"])
