@@ -51,7 +51,7 @@ def _read(path: Path) -> Document | None:
 
 
 def start(evidence: Path, given: Document) -> Document:
-    """Begin a run over ``given["hosts"]``; return what is to be run on each, with ``{image}`` in it."""
+    """Begin a run; return what is to be run on each host, with ``{image}`` and its ``{number}`` in it."""
     staging = evidence / STAGING
     shutil.rmtree(staging, ignore_errors=True)
     staging.mkdir(parents=True, exist_ok=True)
@@ -61,7 +61,7 @@ def start(evidence: Path, given: Document) -> Document:
     return {
         "recorder": recorder_source(),
         "host": recorder_argv("host", "{image}"),
-        "container": recorder_argv("container", "{image}", container_name()),
+        "container": recorder_argv("container", "{image}", f"{container_name()}-{{number}}"),
         "cleanup": CLEANUP,
     }
 
