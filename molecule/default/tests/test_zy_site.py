@@ -23,8 +23,7 @@ Host = Any
 DOWN, REFUSED = "sim-down", "sim-refused"
 # What provisioning has to put right on the good one, or it was kept from it.
 BREAK = """python3 -c 'import json; p = "/etc/docker/daemon.json"; d = json.load(open(p))
-d.pop("runtimes"); json.dump(d, open(p, "w"))'
-systemctl reset-failed docker docker.socket; systemctl restart docker"""
+d.pop("runtimes"); json.dump(d, open(p, "w"))'"""
 
 
 @dataclass(frozen=True)

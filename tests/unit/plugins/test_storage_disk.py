@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -9,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from plugins.filter.gpu_host_storage_disk import disk_plan
-from plugins.module_utils.gpu_host_storage_device import device
 from tests.unit.plugins.storages import DEVICE, SETTINGS, host
 
 ROOT_DISK = {
@@ -39,7 +39,8 @@ def test_an_empty_device_is_formatted_and_mounted_by_uuid() -> None:
 
 def test_a_device_of_which_nothing_is_known_is_refused() -> None:
     # As gpu_host_storage_device says it of a name that leads nowhere.
-    gone = device(None, "/dev/no-such-disk", [])
+    look_at = import_module("plugins.module_utils.gpu_host_storage_device").device
+    gone = look_at(None, "/dev/no-such-disk", [])
     assert "/dev/no-such-disk, which is not there" in plan(host(device=gone))["refusal"]
 
 
